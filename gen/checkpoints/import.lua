@@ -238,7 +238,8 @@ end
 local function limit_of(self, first, writes)
   local f = self.facts
   local most = f.longest or (f.max_position and f.max_position - first) or 512
-  return writes and most or math.min(most, sentence.limit(self.folder, self.notes) or most)
+  -- PyLate's calls set the limit of their kind of texts, and a folder has that of the last call before it was saved.
+  return (writes or self.is_late) and most or math.min(most, sentence.limit(self.folder, self.notes) or most)
 end
 
 -- Returns the stages of a head. If it scores the tokens that may come next, they have no pool of the last row: calls
@@ -593,6 +594,7 @@ local function entries_of(self, stages)
     { "sound", self.sound }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
+    { "similarity", self.is_sentences and self.folder.tokenizer and sentence.similarity(self.folder) or nil },
     { "generation", said }, { "ctc", of_ctc },
     { "speech", self.context and self.folder.tokenizer and (self.family.features
       and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or f.convolutions and {}) or nil },

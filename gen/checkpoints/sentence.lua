@@ -144,6 +144,10 @@ function sentence.check(folder, notes)
     notes[#notes + 1] = SETTINGS .. "truncate_dim: embeddings that are cut are scaled to unit vectors again; encode() "
       .. "does so with normalize_embeddings"
   end
+  local likeness = json.given(folder.settings or {}, "similarity_fn_name", "dot")
+  if folder.modules and (folder.modules[2] or {}).kind == "SpladePooling" and likeness ~= "dot" then
+    notes[#notes + 1] = SETTINGS .. "similarity_fn_name: lexical weights are always compared by the sum of products"
+  end
   if folder.read then look(folder.read("artifact.metadata"), "artifact.metadata") end
   for _, module in ipairs(folder.modules or {}) do
     look(module.entry, "modules.json")
@@ -194,6 +198,12 @@ function sentence.dimensions(folder)
     faults.raise("format", SETTINGS .. "truncate_dim: a number from 1 or null is expected")
   end
   return count
+end
+
+--- Returns how embeddings are compared, or nil for the cosine, which other words mean, too.
+function sentence.similarity(folder)
+  local name = json.given(folder.settings or {}, "similarity_fn_name")
+  return words.set { "dot", "euclidean", "manhattan" }[name] and name or nil
 end
 
 --- Returns the most tokens of a text that the folder's files state, with special tokens, or nil: what

@@ -363,7 +363,7 @@ sections["tokenizer_config.json"] = {
     additional_special_tokens chat_template clean_up_tokenization_spaces cls_token_box do_lower_case extra_ids
     extra_special_tokens keep_accents language_codes legacy legacy_behaviour mask_token_sent max_len model_input_names
     model_max_length offset pad_token_box padding_side replace_word_delimiter_char sep_token_box separate_vocabs
-    split_by_punct src_lang strip_accents target_lang
+    split_by_punct split_special_tokens src_lang strip_accents target_lang
     tokenize_chinese_chars tokenizer_class truncation_side word_delimiter_token]],
   without = {
     [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
@@ -387,7 +387,7 @@ sections["tokenizer_config.json"] = {
   },
   told = {
     ["not supported: texts' tokens may differ from transformers'"] = { fix_mistral_regex = NO,
-      sp_model_kwargs = {}, split_special_tokens = NO },
+      sp_model_kwargs = {} },
     ["not supported: texts that are written differ from transformers'"] = {
       clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = NO },
   },

@@ -318,6 +318,8 @@ keys.list = {
   { key = "dimensions", type = "integer", min = 1, max = 65536, default_text = "all",
     meaning = "numbers of an embedding of a text that are kept, from the first; if the model scales embeddings to unit "
       .. "vectors, these are scaled again" },
+  { key = "similarity", type = "word", words = { "cosine", "dot", "euclidean", "manhattan" }, default_text = "cosine",
+    meaning = "how embeddings of texts are compared; the distances have a minus, so that larger is more alike" },
   { key = "late_interaction", type = "late_interaction", default_text = "none",
     meaning = "with an output called token_embeddings: how texts become vectors of tokens, and are compared: { "
       .. "query_marker = \"[unused0]\", document_marker = \"[unused1]\" (a token after the first), query_length = 32, "

@@ -47,8 +47,9 @@ local function legacy_of(root)
   return cut and ({ always = true, first = false })[cut.prepend_scheme]
 end
 
---- Returns a line for each difference. file: the config's name in messages.
-function agree.warnings(root, config, file)
+--- Returns a line for each difference. file: the config's name in messages. class: the name of the tokenizer's class,
+--- or nil.
+function agree.warnings(root, config, file, class)
   local lines = {}
   if json.kind(config) ~= "object" or json.kind(root) ~= "object" then return lines end
   if follows[config.tokenizer_class] then return lines end
@@ -57,7 +58,7 @@ function agree.warnings(root, config, file)
     lines[#lines + 1] = ("%s: warning: %s is %s here and %s in tokenizer.json, which is followed; AutoTokenizer "
       .. "follows this file"):format(file, key, tostring(here), tostring(there))
   end
-  local class, legacy = tostring(config.tokenizer_class):gsub("Fast$", ""), legacy_of(root)
+  local legacy = legacy_of(root)
   if legacy ~= nil and class == "LlamaTokenizer" then compare("legacy", config.legacy == true, legacy) end
   if legacy == true and class == "LlamaTokenizer" and config.legacy == true and find(root.normalizer, "Prepend") then
     lines[#lines + 1] = file .. ": warning: tokenizer.json, which is followed, puts a blank before texts that begin "

@@ -55,7 +55,8 @@ local untyped = words.set { "PreTrainedTokenizer", "TokenizersBackend", "AlbertT
   "HerbertTokenizer", "MPNetTokenizer", "RobertaTokenizer", "XLMRobertaTokenizer" }
 
 --- Returns how the class calls the tokenizer: from_left, 1 if a text that is too long loses its first tokens, 0 if its
---- last, nil if tokenizer_config.json does not say; pads_left, the file if it says that padding is before texts;
+--- last, nil if tokenizer_config.json does not say; splits_special, true if the text of a special token is like any
+--- other; pads_left, the file if it says that padding is before texts;
 --- without_types, true if all tokens have the first type; note, a line for the user if nobody has asked for that.
 --- config: tokenizer_config.json, or nil. file: its name in messages.
 function classes.calls(config, file)
@@ -65,6 +66,7 @@ function classes.calls(config, file)
   local made = {
     from_left = config.truncation_side ~= nil and at:choice(config, "tokenizer", "truncation_side", SIDE) or nil,
     pads_left = at:choice(config, "tokenizer", "padding_side", SIDE, "right") == 1 and file or nil,
+    splits_special = at:boolean(config, "tokenizer", "split_special_tokens", false),
     without_types = untyped[class:gsub("Fast$", "")] or false,
     note = ("%s: warning: the class %s gives no token_type_ids, so all tokens of a pair have type 0, as in "
       .. "transformers; if the model knows types, add token_type_ids to model_input_names"):format(file, class),

@@ -121,6 +121,9 @@ function tokenizer.compile(root, file, calls, class, numbering, more)
   state.around = around_of(state.templates)
   state.model = model.read(at, root)
   if numbering then library.renumber(state.model, numbering) end
+  if calls and calls.splits_special then
+    state.model.options = state.model.options | numbers.OPTION.split_special
+  end
   state.model.added_ids = {}
   state.added = model.add(at, root, state.model, more)
   if class then
@@ -191,7 +194,7 @@ local function from_files(folder, name, is_target, more)
   state.specials = specials.find(state, config, map, of_model)
   state.chat_tokens = template.tokens(config, map)
   state.chat = template.find(folder, function(file) return files.read_if_there(folder .. "/" .. file) end, config)
-  for _, line in ipairs(agree.warnings(root, config, config_file)) do warnings[#warnings + 1] = line end
+  for _, line in ipairs(agree.warnings(root, config, config_file, class)) do warnings[#warnings + 1] = line end
   local function has(text) return state.model.ids[text] ~= nil or state.model.added_ids[text] ~= nil end
   local older_tokens = read_json(folder, "added_tokens.json")
   older_tokens = json.kind(older_tokens) == "object" and words.sorted_keys(older_tokens) or nil

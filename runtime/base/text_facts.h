@@ -51,6 +51,10 @@ typedef struct attn2c_spans {
                ends, and is there; 0: any number, and spans have scores of their own */
 } attn2c_spans;
 
+/* How much two embeddings are like each other: their cosine, the sum of products, or a distance with a minus.
+ */
+typedef enum { ATTN2C_COSINE, ATTN2C_DOT, ATTN2C_EUCLIDEAN, ATTN2C_MANHATTAN } attn2c_similarity;
+
 typedef enum { ATTN2C_SOFTMAX, ATTN2C_SIGMOID, ATTN2C_AS_IT_IS } attn2c_label_function;
 
 /* A text that callers may have in place of the model's prompt; "" means none. */
@@ -71,8 +75,9 @@ typedef struct attn2c_text_facts {
   const char *prompt;                 /* put before each text; NULL: none */
   const attn2c_named_prompt *prompts; /* sorted by name */
   int prompt_count;
-  int dimensions; /* numbers of an embedding that are kept; 0: all */
-  int is_unit;    /* 1: an embedding is a unit vector, and so is one of fewer numbers */
+  int dimensions;               /* numbers of an embedding that are kept; 0: all */
+  int is_unit;                  /* 1: an embedding is a unit vector, and so is one of fewer numbers */
+  attn2c_similarity similarity; /* of embeddings */
   attn2c_answer answer;
   const attn2c_search_answer *answers; /* all that callers may choose, `answer` first */
   int answer_count;                    /* 0: only that one */

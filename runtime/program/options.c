@@ -123,11 +123,11 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "what is printed and compared: sentence_embedding, lexical_weights or token_embeddings, as the model "
      "has them (default: the first)"},
     {"--similar", NULL, NULL, RUN | TEXTS, FLAG, AT(similar), 0, 0, 0, NULL,
-     "the cosine of each pair of embeddings, one line a text; with --query: of each query and text"},
+     "how alike each pair of embeddings is, one line a text; with --query: each query and text"},
     {"--query", NULL, "WORD", RUN | TEXTS, TEXT, AT(queries), AT(query_count), ATTN2C_TEXT_ANY, 0, NULL,
      "given as for --text: prints the 10 or --top K texts that are most similar to it, best first, one line "
-     "each with cosine, number from 1, and text. May be repeated, or be a file of queries. With npy: all "
-     "cosines, [queries][texts]"},
+     "each with its score, number from 1, and text. May be repeated, or be a file of queries. With npy: all "
+     "scores, [queries][texts]"},
     {"--cache", NULL, "F.npy", RUN | TEXTS, ONCE, AT(cache), 0, 0, 0, NULL,
      "with --query: keeps the embeddings of the texts in this file, [texts][numbers]. Later runs compute "
      "only texts that it does not have. It is made again if model, weights, prompt or --dimensions differ"},

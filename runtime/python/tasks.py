@@ -36,6 +36,7 @@ class _Facts(NamedTuple):
     labels: Tuple[str, ...]
     mask_token: int
     cls_token: int
+    similarity: str  # of embeddings: cosine, dot, euclidean or manhattan
 
 
 class _Pipeline(_Pooled):
@@ -240,12 +241,19 @@ class _Embedding(_Pipeline):
         return np.asarray(made[0] if _is_one(texts) else made)
 
     def similarity(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.float32]:
-        """The cosine of each embedding of `a` with each of `b`, float32 [a][b]."""
+        """How much each embedding of `a` is like each of `b`, float32 [a][b]: the cosine, unless the model's folder says
+        dot, or a distance, which gets a minus."""
         sides = [np.atleast_2d(np.asarray(each, "float64")) for each in (a, b)]
         for name, each in zip("ab", sides):
             if each.ndim != 2 or each.shape[1] != sides[0].shape[1]:
                 raise ValueError("%s: is %s, but embeddings [count, %d] are expected"
                                  % (name, list(each.shape), sides[0].shape[-1]))
+        how = self._facts.similarity
+        if how == "dot":
+            return np.asarray(sides[0] @ sides[1].T, "float32")
+        if how != "cosine":
+            order = 2 if how == "euclidean" else 1
+            return np.asarray([-np.linalg.norm(sides[1] - each, order, axis=1) for each in sides[0]], "float32")
         units = [each / np.where(length > 0, length, 1)
                  for each, length in ((each, np.linalg.norm(each, axis=1, keepdims=True)) for each in sides)]
         return np.asarray(units[0] @ units[1].T, "float32")
@@ -267,7 +275,7 @@ class _Searching(_Embedding):
 
     def rank(self, query: Text, documents: Sequence[Text], top_k: Optional[int] = None, return_documents: bool = False,
              batch_size: int = 32) -> List[Dict[str, Any]]:
-        """The documents by the cosine of their embeddings with the query's, the best first: dicts with corpus_id, the
+        """The documents by the similarity of their embeddings to the query's, the best first: dicts with corpus_id, the
         place in the list, score, and with return_documents text. The model's prompts for queries and documents are put
         before them, if it has any. top_k: how many (None: all)."""
         listed: List[Text] = _list("documents", documents)

@@ -186,6 +186,7 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
                  const text_added_trie *trie, text_pieces *pieces) {
   const uint8_t *bytes = buffer->bytes;
   const int is_raw = trie == &work->text->raw;
+  const int keeps_special = !(work->text->tables.settings[SETTING_OPTIONS] & OPTION_SPLIT_SPECIAL);
   size_t last = begin, at = begin, white = begin;
   ATTN2C_TRY(text_trie_find(trie, bytes, begin, end, &work->spans, &work->budget));
   for (size_t i = work->spans.count; i > 0; i--) {
@@ -196,6 +197,7 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
     int alone = 1;
     at = to;
     if (!text_added_at(&work->text->tables, match.token, &added)) return ATTN2C_FORMAT;
+    if (!keeps_special && (added.flags & ADDED_SPECIAL)) continue;
     if (added.flags & ADDED_SINGLE_WORD) ATTN2C_TRY(stands_alone(work, bytes, begin, from, to, end, &alone));
     if (!alone) continue;
     ATTN2C_TRY(widen(work, bytes, added.flags, last, end, &white, &from, &to));

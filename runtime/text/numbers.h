@@ -4,7 +4,7 @@
 #pragma once
 
 /* Version of the tables. It changes with any of the numbers below. */
-#define TEXT_TABLES_VERSION 3
+#define TEXT_TABLES_VERSION 4
 
 /* In place of an id or a number: there is none. */
 #define TEXT_NONE 0xffffffffu
@@ -61,7 +61,8 @@ enum { MODEL_WORDPIECE = 1, MODEL_BPE, MODEL_UNIGRAM };
 enum {
   OPTION_FUSE_UNKNOWN = 1, OPTION_BYTE_FALLBACK = 2, OPTION_IGNORE_MERGES = 4, OPTION_NEEDS_UNKNOWN = 8,
   OPTION_LIBRARY = 16, /* as SentencePiece's own library */
-  OPTION_CODES = 32 /* a text may begin with a code, >>xxx<< */
+  OPTION_CODES = 32, /* a text may begin with a code, >>xxx<< */
+  OPTION_SPLIT_SPECIAL = 64 /* a special token's text is like any other */
 };
 
 /* Flags of a token. */

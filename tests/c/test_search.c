@@ -12,15 +12,18 @@ static attn2c_meaning meant(attn2c_answer kind, int64_t count, int64_t width, co
   return (attn2c_meaning){kind, count, width, (float *)(uintptr_t)values, (int32_t *)(uintptr_t)ids};
 }
 
+static const attn2c_late of_mean = {.mean = 1};
+static const attn2c_text_facts usual, mean = {.late = &of_mean};
+
 Test(search, lexical_weights_are_multiplied_token_by_token) {
   const float of_query[] = {2, 3, 5}, of_text[] = {7, 11, 13, 17};
   const int32_t query_ids[] = {1, 4, 9}, text_ids[] = {0, 4, 8, 9};
   const attn2c_meaning query = meant(ATTN2C_ANSWER_LEXICAL, 3, 1, of_query, query_ids),
                        text = meant(ATTN2C_ANSWER_LEXICAL, 4, 1, of_text, text_ids),
                        none = meant(ATTN2C_ANSWER_LEXICAL, 0, 1, of_text, text_ids);
-  cr_assert_eq(attn2c_likeness(&query, &text, 0), 3 * 11 + 5 * 17);
-  cr_assert_eq(attn2c_likeness(&text, &query, 0), 3 * 11 + 5 * 17);
-  cr_assert_eq(attn2c_likeness(&query, &none, 0), 0);
+  cr_assert_eq(attn2c_likeness(&query, &text, &usual), 3 * 11 + 5 * 17);
+  cr_assert_eq(attn2c_likeness(&text, &query, &usual), 3 * 11 + 5 * 17);
+  cr_assert_eq(attn2c_likeness(&query, &none, &usual), 0);
 }
 
 Test(search, vectors_take_their_best_product) {
@@ -28,18 +31,30 @@ Test(search, vectors_take_their_best_product) {
   const attn2c_meaning query = meant(ATTN2C_ANSWER_VECTORS, 3, 2, of_query, NULL),
                        text = meant(ATTN2C_ANSWER_VECTORS, 2, 2, of_text, NULL),
                        none = meant(ATTN2C_ANSWER_VECTORS, 0, 2, of_text, NULL);
-  cr_assert_eq(attn2c_likeness(&query, &text, 0), 3 + 2 - 0.5);
-  cr_assert_eq(attn2c_likeness(&query, &text, 1), 4.5 / 3);
-  cr_assert_eq(attn2c_likeness(&text, &query, 0), (0.5 > 2 ? 0.5 : 2) + 3);
-  cr_assert(isnan(attn2c_likeness(&query, &none, 0)) && isnan(attn2c_likeness(&none, &text, 1)));
+  cr_assert_eq(attn2c_likeness(&query, &text, &usual), 3 + 2 - 0.5);
+  cr_assert_eq(attn2c_likeness(&query, &text, &mean), 4.5 / 3);
+  cr_assert_eq(attn2c_likeness(&text, &query, &usual), (0.5 > 2 ? 0.5 : 2) + 3);
+  cr_assert(isnan(attn2c_likeness(&query, &none, &usual)) && isnan(attn2c_likeness(&none, &text, &mean)));
+}
+
+Test(search, embeddings_are_compared_as_the_model_says) {
+  const float of_query[] = {3, -4}, of_text[] = {0, 2};
+  const attn2c_meaning query = meant(ATTN2C_ANSWER_EMBEDDING, 1, 2, of_query, NULL),
+                       text = meant(ATTN2C_ANSWER_EMBEDDING, 1, 2, of_text, NULL);
+  const double want[] = {
+      [ATTN2C_COSINE] = -0.8, [ATTN2C_DOT] = -8, [ATTN2C_EUCLIDEAN] = -sqrt(45), [ATTN2C_MANHATTAN] = -9};
+  for (int i = 0; i < 4; i++) {
+    const attn2c_text_facts facts = {.similarity = (attn2c_similarity)i};
+    cr_assert_float_eq(attn2c_likeness(&query, &text, &facts), want[i], 1e-12);
+  }
 }
 
 Test(search, texts_without_tokens_are_like_nothing) {
   const float values[] = {3, 4};
   const attn2c_meaning text = meant(ATTN2C_ANSWER_EMBEDDING, 1, 2, values, NULL),
                        none = meant(ATTN2C_ANSWER_EMBEDDING, 0, 2, NULL, NULL);
-  cr_assert_float_eq(attn2c_likeness(&text, &text, 0), 1.0, 1e-12);
-  cr_assert(isnan(attn2c_likeness(&text, &none, 0)) && isnan(attn2c_likeness(&none, &text, 0)));
+  cr_assert_float_eq(attn2c_likeness(&text, &text, &usual), 1.0, 1e-12);
+  cr_assert(isnan(attn2c_likeness(&text, &none, &usual)) && isnan(attn2c_likeness(&none, &text, &usual)));
 }
 
 Test(search, weights_are_sorted_equal_ones_by_their_token) {

@@ -73,7 +73,7 @@ Test(text_program, similar_texts_are_a_matrix) {
   char room[400];
   for (int json = 0; json < 2; json++) {
     FILE *out = fmemopen(room, sizeof room, "w");
-    cr_assert_eq(attn2c_similar_write("texts", embeddings, json ? 4 : 3, 2,
+    cr_assert_eq(attn2c_similar_write("texts", ATTN2C_COSINE, embeddings, json ? 4 : 3, 2,
                                       json ? ATTN2C_ANSWERS_JSONL : ATTN2C_ANSWERS_TEXT, out, NULL),
                  ATTN2C_OK);
     fputc('\0', out);

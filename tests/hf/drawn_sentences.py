@@ -44,7 +44,11 @@ def base(r, folder, generator, head, number):
     """A model with a tokenizer of WORDS. Returns its width."""
     family = r.choice(BASES)
     model_type, begin, draw, _ = FAMILIES[family]
-    settings = draw(r) | {"vocab_size": len(WORDS), "pad_token_id": 0, "problem_type": None,
+    settings = draw(r)
+    while settings.get("rope_parameters", {}).get("rope_type") == "dynamic" and (
+            settings["hidden_size"] == 2 * settings["num_attention_heads"]):  # divides by zero
+        settings = draw(r)
+    settings |= {"vocab_size": len(WORDS), "pad_token_id": 0, "problem_type": None,
                           "max_position_embeddings": r.choice([16, 24, 40])}
     for key in ("hidden_act", "hidden_activation", "activation", "classifier_activation"):
         if key in settings and settings[key] not in USUAL:

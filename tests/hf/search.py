@@ -162,7 +162,8 @@ def colbert(folder, generator, **settings):
         "in_features": WIDTH, "out_features": DIM, "bias": False, "use_residual": False,
         "activation_function": "torch.nn.modules.linear.Identity"}))
     save_file({"linear.weight": half(generator, DIM, WIDTH)}, folder / "1_Dense/model.safetensors")
-    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": MOST, "do_lower_case": False}))
+    (folder / "sentence_bert_config.json").write_text(json.dumps(
+        {"max_seq_length": QUERY - 1, "do_lower_case": False}))    # PyLate leaves that of its last call here
     (folder / "config_sentence_transformers.json").write_text(json.dumps({
         "prompts": {}, "default_prompt_name": None, "similarity_fn_name": "MaxSim", "query_prefix": "[unused0]",
         "document_prefix": "[unused1]", "query_length": QUERY, "document_length": DOCUMENT,

@@ -245,7 +245,7 @@ PROMPT = "Represent this, naïvely: "
 def sentence_prompt(folder):
     """A default prompt, whose rows the pooling leaves out."""
     (folder / "config_sentence_transformers.json").write_text(json.dumps(
-        {"prompts": {"query": PROMPT, "document": ""}, "default_prompt_name": "query"}))
+        {"prompts": {"query": PROMPT, "document": ""}, "default_prompt_name": "query", "similarity_fn_name": "euclidean"}))
     config = folder / "1_Pooling/config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "include_prompt": False}))
 

@@ -200,6 +200,9 @@ return function(of, spec)
   of("runtime/text/added.c", goldens) {
     { name = "added_lstrip", old = "while ((flags & ADDED_LSTRIP)", new = "while ((flags & ADDED_RSTRIP)",
       filter = "added gives", wrong = "a token takes the space before it, not the one after it" },
+    { name = "added_split", old = "(added.flags & ADDED_SPECIAL)) continue;", new = "added.flags == 0) continue;",
+      suite = spec .. "text/open_spec.lua", filter = "split_special_tokens",
+      wrong = "special tokens are found though they are split" },
     { name = "added_alone", old = "*alone = !before && !after;", new = "*alone = !before;", filter = "added gives",
       wrong = "a token of single words is found at the beginning of a word" },
   }

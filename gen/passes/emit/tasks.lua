@@ -84,7 +84,8 @@ function emit_tasks.values(state, literal, tuple)
   return { names = entry[2], list = table.concat(entry[2], "(), ") .. "()", classes = table.concat(classes, ", "),
     facts = table.concat({ tuple(inputs), literal(output(answer.output)),
       literal(answer.kind == "SPAN" and output(answer.second) or ""), literal(functions[answer.label_function]),
-      tuple(state.spec.labels or {}), literal(tokenizer.mask or -1), literal(tokenizer.cls or -1) }, ", ") }
+      tuple(state.spec.labels or {}), literal(tokenizer.mask or -1), literal(tokenizer.cls or -1),
+      literal(state.spec.similarity or "cosine") }, ", ") }
 end
 
 return emit_tasks

@@ -96,7 +96,8 @@ function emit_text.values(state)
     unweighted = answer.answers and unweighted(tokenizer.specials) or "",
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,
     prompts = prompt_rows(state.spec.prompts), dimensions = state.spec.dimensions or false,
-    is_unit = answer.is_unit, embedding = emit_text.embedding(state), has_chat = state.chat ~= nil,
+    is_unit = answer.is_unit, similarity = state.spec.similarity and state.spec.similarity:upper() or false,
+    embedding = emit_text.embedding(state), has_chat = state.chat ~= nil,
     has_languages = emit_text.has_languages(state), has_adapters = state.adapters ~= nil,
     mask_token = tokenizer.mask or -1, bos_token = tokenizer.bos or -1, cls_token = tokenizer.cls or -1,
     pad_token = state.spec.input.padded and tokenizer.pad or false }

@@ -27,6 +27,12 @@ local function check_dimensions(spec, kind, width)
   end
 end
 
+local function check_similarity(spec, kind)
+  if spec.similarity and kind ~= "EMBEDDING" then
+    faults.raise("usage", "similarity: goes with models that give an embedding of a text")
+  end
+end
+
 -- Refuses padding before texts where transformers' results depend on it: texts that are filled up, and questions, which
 -- transformers then puts after their texts.
 local function check_padding(spec, kind, tokenizer)
@@ -134,6 +140,7 @@ function answer.of(spec, graph, tokenizer)
   local kind, output, second, list = kind_of(spec, graph, tokenizer and tokenizer.mask ~= nil, tokenizer ~= nil)
   local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
   check_dimensions(spec, kind, shape[#shape])
+  check_similarity(spec, kind)
   check_padding(spec, kind, tokenizer)
   if spec.ctc and kind ~= "SPEECH" then
     faults.raise("usage", "ctc: goes with a last output that has a row of scores for each row of states")

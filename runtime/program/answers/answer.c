@@ -70,3 +70,13 @@ double attn2c_cosine(const float *a, const float *b, int64_t width) {
   }
   return of_a == 0.0 || of_b == 0.0 ? 0.0 : product / sqrt(of_a * of_b);
 }
+
+double attn2c_similarity_of(attn2c_similarity similarity, const float *a, const float *b, int64_t width) {
+  double product = 0.0, squares = 0.0, distance = 0.0;
+  if (similarity == ATTN2C_COSINE) return attn2c_cosine(a, b, width);
+  for (int64_t i = 0; i < width; i++) {
+    const double apart = (double)a[i] - (double)b[i];
+    product += (double)a[i] * (double)b[i], squares += apart * apart, distance += fabs(apart);
+  }
+  return similarity == ATTN2C_DOT ? product : similarity == ATTN2C_EUCLIDEAN ? -sqrt(squares) : -distance;
+}

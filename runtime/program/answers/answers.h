@@ -35,6 +35,9 @@ attn2c_span attn2c_best_span(const float *begins, const float *ends, int64_t row
 /* Returns the cosine of two vectors; 0 if one is zero. */
 double attn2c_cosine(const float *a, const float *b, int64_t width);
 
+/* Returns how much two vectors are like each other. */
+double attn2c_similarity_of(attn2c_similarity similarity, const float *a, const float *b, int64_t width);
+
 typedef struct {
   const char *const *names; /* NULL: labels are numbers */
   int count;                /* of names */
@@ -80,8 +83,8 @@ int attn2c_similar_scores(const char *of, double (*score)(const void *context, i
                           attn2c_message *message);
 
 /* Does the same for the cosines of `count` embeddings of `width` numbers. of: "texts" or "pictures". */
-int attn2c_similar_write(const char *of, const float *embeddings, int64_t count, int64_t width,
-                         attn2c_answer_format format, FILE *out, attn2c_message *message);
+int attn2c_similar_write(const char *of, attn2c_similarity similarity, const float *embeddings, int64_t count,
+                         int64_t width, attn2c_answer_format format, FILE *out, attn2c_message *message);
 
 /* JSON of texts from users, one object a line. Malformed UTF-8 is replaced, and control characters that
  * JSON allows are escaped, too, so that a terminal may show the line. */

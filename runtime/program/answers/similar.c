@@ -35,17 +35,19 @@ int attn2c_similar_scores(const char *of, double (*score)(const void *context, i
 }
 
 typedef struct {
+  attn2c_similarity similarity;
   const float *values;
   int64_t width;
 } embedded;
 
-static double cosine(const void *context, int64_t i, int64_t j) {
+static double likeness(const void *context, int64_t i, int64_t j) {
   const embedded *of = context;
-  return attn2c_cosine(of->values + i * of->width, of->values + j * of->width, of->width);
+  return attn2c_similarity_of(of->similarity, of->values + i * of->width, of->values + j * of->width,
+                              of->width);
 }
 
-int attn2c_similar_write(const char *of, const float *embeddings, int64_t count, int64_t width,
-                         attn2c_answer_format format, FILE *out, attn2c_message *message) {
-  const embedded all = {embeddings, width};
-  return attn2c_similar_scores(of, cosine, embeddings ? &all : NULL, count, format, out, message);
+int attn2c_similar_write(const char *of, attn2c_similarity similarity, const float *embeddings, int64_t count,
+                         int64_t width, attn2c_answer_format format, FILE *out, attn2c_message *message) {
+  const embedded all = {similarity, embeddings, width};
+  return attn2c_similar_scores(of, likeness, embeddings ? &all : NULL, count, format, out, message);
 }

@@ -441,7 +441,7 @@ static int write_all(job *job) {
     if (job->arrays[i].path) status = write_array(job, &job->arrays[i], job->arrays[i].path);
   if (status != ATTN2C_OK) return status;
   if (arguments->similar)
-    return attn2c_similar_write(job->media->kind->many, answer_of(job)->values, job->done,
+    return attn2c_similar_write(job->media->kind->many, ATTN2C_COSINE, answer_of(job)->values, job->done,
                                 answer_of(job)->each, arguments->answers, job->out, job->message);
   if (job->logits_path) ATTN2C_TRY(write_logits(job, job->logits_path));
   if (scores_texts(job))

@@ -434,7 +434,7 @@ static int answer_all(job *job) {
 
 static double likeness(const void *context, int64_t i, int64_t j) {
   const job *of = context;
-  return attn2c_likeness(&of->similar[i], &of->similar[j], of->facts->late && of->facts->late->mean);
+  return attn2c_likeness(&of->similar[i], &of->similar[j], of->facts);
 }
 
 static int write_similar(job *job) {
@@ -444,14 +444,13 @@ static int write_similar(job *job) {
                                  job->out, job->message);
   const float *embeddings = attn2c_arrays_answer(job->arrays, job->reader, &texts);
   const int64_t width = attn2c_reader_elements(job->reader, job->facts->output, 1);
-  return attn2c_similar_write("texts", embeddings, texts, width, job->arguments->answers, job->out,
-                              job->message);
+  return attn2c_similar_write("texts", job->facts->similarity, embeddings, texts, width,
+                              job->arguments->answers, job->out, job->message);
 }
 
 static int open_rank(job *job) {
-  const int is_mean = job->facts->late && job->facts->late->mean;
   const int top = job->arguments->top > 0 ? job->arguments->top : TOP_TEXTS;
-  job->rank = attn2c_rank_open(job->pairing != NULL, is_mean, top, job->arguments->answers);
+  job->rank = attn2c_rank_open(job->pairing != NULL, job->facts, top, job->arguments->answers);
   if (job->rank) return ATTN2C_OK;
   return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
 }

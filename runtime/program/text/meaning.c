@@ -131,10 +131,12 @@ static double late_sum(const attn2c_meaning *query, const attn2c_meaning *text) 
   return sum;
 }
 
-double attn2c_likeness(const attn2c_meaning *query, const attn2c_meaning *text, int is_mean) {
+double attn2c_likeness(const attn2c_meaning *query, const attn2c_meaning *text,
+                       const attn2c_text_facts *facts) {
   if (!query->values || !text->values) return (double)NAN;
   if (query->kind == ATTN2C_ANSWER_LEXICAL) return lexical_product(query, text);
-  if (query->kind == ATTN2C_ANSWER_EMBEDDING) return attn2c_cosine(query->values, text->values, query->width);
+  if (query->kind == ATTN2C_ANSWER_EMBEDDING)
+    return attn2c_similarity_of(facts->similarity, query->values, text->values, query->width);
   if (query->count == 0 || text->count == 0) return (double)NAN;
-  return late_sum(query, text) / (is_mean ? (double)query->count : 1.0);
+  return late_sum(query, text) / (facts->late && facts->late->mean ? (double)query->count : 1.0);
 }

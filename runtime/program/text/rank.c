@@ -27,16 +27,18 @@ typedef struct {
 
 struct attn2c_rank {
   int64_t query_count, texts;
-  int is_paired, is_mean, top;
+  int is_paired, top;
+  const attn2c_text_facts *facts;
   attn2c_answer_format format;
   query *queries;
   float *scores; /* only if the answer is an array: [texts][queries], or of pairs [queries][texts] */
   size_t score_capacity;
 };
 
-attn2c_rank *attn2c_rank_open(int is_paired, int is_mean, int top, attn2c_answer_format format) {
+attn2c_rank *attn2c_rank_open(int is_paired, const attn2c_text_facts *facts, int top,
+                              attn2c_answer_format format) {
   attn2c_rank *made = calloc(1, sizeof *made);
-  if (made) made->is_paired = is_paired, made->is_mean = is_mean, made->top = top, made->format = format;
+  if (made) made->is_paired = is_paired, made->facts = facts, made->top = top, made->format = format;
   return made;
 }
 
@@ -100,7 +102,7 @@ int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const a
   if (!row && rank->format == ATTN2C_ANSWERS_NPY) return ATTN2C_MEMORY;
   for (int64_t q = 0; q < rank->query_count; q++) {
     query *each = &rank->queries[q];
-    const double score = meaning ? attn2c_likeness(&each->meaning, meaning, rank->is_mean) : (double)NAN;
+    const double score = meaning ? attn2c_likeness(&each->meaning, meaning, rank->facts) : (double)NAN;
     if (row)
       row[q] = (float)score;
     else if (put(rank, each, score, rank->texts, text, length) != ATTN2C_OK)

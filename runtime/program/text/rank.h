@@ -9,8 +9,9 @@
 typedef struct attn2c_rank attn2c_rank;
 
 /* Opens a ranking that keeps `top` texts for a query; with ATTN2C_ANSWERS_NPY all scores. is_paired: 1:
- * texts come with their scores; is_mean: of attn2c_likeness. NULL: no memory. */
-attn2c_rank *attn2c_rank_open(int is_paired, int is_mean, int top, attn2c_answer_format format);
+ * texts come with their scores; facts: of attn2c_likeness. NULL: no memory. */
+attn2c_rank *attn2c_rank_open(int is_paired, const attn2c_text_facts *facts, int top,
+                              attn2c_answer_format format);
 void attn2c_rank_close(attn2c_rank *rank);
 
 /* Adds a query or a text and its meaning; the ranking takes that of a query. NULL: there is none, and every

@@ -94,10 +94,11 @@ static inline int attn2c_is_of_search(attn2c_answer answer) {
 int attn2c_meaning_make(const attn2c_view_of_text *view, attn2c_meaning *meaning);
 void attn2c_meaning_free(attn2c_meaning *meaning);
 
-/* Returns how much a text is like a query: the cosine of embeddings; the sum over tokens of the products of
- * weights; or the sum over a query's vectors of their largest product with a vector of the text, with is_mean
- * divided by their number. NaN if one has no tokens. */
-double attn2c_likeness(const attn2c_meaning *query, const attn2c_meaning *text, int is_mean);
+/* Returns how much a text is like a query: facts->similarity of embeddings; the sum over tokens of the
+ * products of weights; or the sum over a query's vectors of their largest product with a vector of the text,
+ * or the mean if facts->late says so. NaN if one has no tokens. */
+double attn2c_likeness(const attn2c_meaning *query, const attn2c_meaning *text,
+                       const attn2c_text_facts *facts);
 
 /* Sorts lexical weights, the largest first. */
 void attn2c_meaning_sort(attn2c_meaning *lexical);

@@ -66,8 +66,8 @@ local by_hand = {
   ["config.json: quantization_config"] = "bits checkpoint_format format pack_dtype version desc_act",
   ["generation_config.json"] = "decoder_start_token_id max_length",
   ["tokenizer_config.json"] = [[add_bos_token add_eos_token additional_special_tokens chat_template extra_ids
-    extra_special_tokens eos_token max_len model_input_names model_max_length padding_side sep_token strip_accents
-    truncation_side unk_token]],
+    extra_special_tokens eos_token max_len model_input_names model_max_length padding_side sep_token
+    split_special_tokens strip_accents truncation_side unk_token]],
   ["special_tokens_map.json"] = "eos_token sep_token unk_token",
   ["sentence_bert_config.json"] = "do_lower_case max_seq_length",
   ["config_sentence_transformers.json"] = [[attend_to_expansion_tokens do_query_expansion document_length

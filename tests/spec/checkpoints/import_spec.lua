@@ -301,6 +301,10 @@ describe("a checkpoint's folder", function()
     assert.is_nil(import.text(made.checkpoint(nil, nil, cut)):match("dimensions")) -- of texts alone
     cut["tokenizer.json"] = "{}"
     assert.equal("4", import.text(made.checkpoint(nil, nil, cut)):match("\n  dimensions = (%d+)"))
+    for word, said in pairs { cosine = "", dot = "dot", euclidean = "euclidean", manhattan = "manhattan", far = "" } do
+      cut["config_sentence_transformers.json"] = ('{"similarity_fn_name": "%s"}'):format(word)
+      assert.equal(said, import.text(made.checkpoint(nil, nil, cut)):match('\n  similarity = "(%l+)"') or "")
+    end
     local unit = modules({}, { { type = "sentence_transformers.models.Normalize", path = "2_Normalize" } })
     unit["config_sentence_transformers.json"] = '{"truncate_dim": 4}'
     local _, notes = import.text(made.checkpoint(nil, nil, unit))

@@ -2,15 +2,17 @@
 require("tests.spec.helper")
 local agree = require("text.agree")
 local json = require("common.json")
+local pieces = require("text.pieces")
 
 local bert = [[{"normalizer":{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"BertNormalizer",
   "lowercase":true,"handle_chinese_chars":true}]}}]]
 local bytes = '{"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false}}'
 
--- The keys that warnings name, with both values.
-local function warnings(root, config)
+-- The keys that warnings name, with both values. model: config.json.
+local function warnings(root, config, model)
   local list = {}
-  for _, line in ipairs(agree.warnings(json.decode(root), config and json.decode(config), "c.json")) do
+  root, config = json.decode(root), config and json.decode(config)
+  for _, line in ipairs(agree.warnings(root, config, "c.json", pieces.class(config, model))) do
     local key, here, there = line:match("^c%.json: warning: (%S+) is (%S+) here and (%S+) in tokenizer%.json")
     list[#list + 1] = ("%s %s %s"):format(key, here, there)
   end
@@ -44,7 +46,7 @@ describe("tokenizer_config.json", function()
       assert.equal("legacy false true", warnings(old, config ""))
       assert.equal("", warnings(old:gsub("Prepend", "NFC"), config ',"legacy":true'))
       assert.matches("puts a blank before texts that begin with one, too", agree.warnings(json.decode(old),
-        json.decode(config ',"legacy":true'), "c.json")[1])
+        json.decode(config ',"legacy":true'), "c.json", "LlamaTokenizer")[1])
       assert.equal("add_prefix_space false true", warnings(new, config ',"legacy":false,"add_prefix_space":false'))
       assert.equal("legacy true false", warnings(new, config ',"legacy":true'))
       assert.equal("", warnings(new, config ',"legacy":false'))
@@ -67,6 +69,8 @@ describe("tokenizer_config.json", function()
     assert.equal("do_lower_case true false", of("DebertaV2TokenizerFast", "NFC", "always", ',"do_lower_case":true'))
     assert.equal("do_lower_case true false", of("AlbertTokenizer", "NFC", "always"))
     assert.equal("", of("AlbertTokenizer", "Lowercase", "always"))
+    assert.equal("do_lower_case false true", warnings(text:format("Lowercase", "always"), '{"do_lower_case":false}',
+      json.object { model_type = "albert" }))
   end)
 
   it("gives added tokens their flags, and special tokens of the vocabulary their places", function()

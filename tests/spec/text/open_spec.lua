@@ -1,17 +1,19 @@
 -- open_spec.lua: tokenizers whose tables are only seen to be wrong, or to be right, when the runtime opens them.
 require("tests.spec.helper")
+local classes = require("text.classes")
 local dkjson = require("dkjson")
+local json = require("common.json")
 local from_text = require("tests.text.from_text")
 local written = require("tests.spec.text.written")
 
--- Tables of a small WordPiece that lowers its texts and leaves x out; more: keys of the file.
-local function tables(more)
+-- Tables of a small WordPiece that lowers its texts and leaves x out; more: keys of the file; calls: of its class.
+local function tables(more, calls)
   local root = { added_tokens = {}, model = { type = "WordPiece", unk_token = "[UNK]", continuing_subword_prefix = "##",
     max_input_chars_per_word = 100, vocab = { ["[UNK]"] = 0, a = 1, ["##b"] = 2 } },
     normalizer = { type = "Sequence", normalizers = { { type = "Lowercase" },
       { type = "Replace", pattern = { String = "x" }, content = "" } } } }
   for key, value in pairs(more) do root[key] = value end
-  return (from_text(dkjson.encode(root), "t.json"))
+  return (from_text(dkjson.encode(root), "t.json", calls))
 end
 
 local function added(id, content)
@@ -44,6 +46,16 @@ describe("added tokens", function()
     second.id = 4
     assert.equal("1 cases, 0 failed\n", written.run(tables { added_tokens = { first, second } }, {
       { text = "y  b", ids = { 3, 4 }, places = { { 0, 3 }, { 3, 4 } }, decoded = "y   b" } }))
+  end)
+
+  it("that are special are texts like others for split_special_tokens, also where one covers another", function()
+    local first, second, third = added(3, "ab"), added(4, "b"), added(5, "A")
+    first.special, third.special, first.normalized, second.normalized = true, true, false, false
+    local calls = classes.calls(json.object { split_special_tokens = true }, "c")
+    local piece = tables({ added_tokens = { first, second, third } }, calls)
+    assert.equal("2 cases, 0 failed\n", written.run(piece, {
+      { text = "aab", ids = { 0 }, places = { { 0, 3 } }, decoded = "[UNK]" },
+      { text = "ba", ids = { 4, 1 }, places = { { 0, 1 }, { 1, 2 } }, decoded = "b a" } }))
   end)
 
   it("of which normalizing leaves nothing are refused, with the reason", function()

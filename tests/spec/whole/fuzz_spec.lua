@@ -119,7 +119,7 @@ describe("a draw", function()
       "key generation", -- of answers
       "opens packed", -- of libraries
       "key tokenizer", "key prompt", "key prompts", "key dimensions", "key labels", "key label_function",
-      "key ctc", "key speech", "key late_interaction", "key spans",
+      "key ctc", "key speech", "key late_interaction", "key spans", "key similarity",
       "key adapter", -- a file next to the weights
       "label_function softmax", "label_function sigmoid", "label_function none",
       "key pictures", "key texts", -- compared with transformers; of text and pictures, which changes no number
