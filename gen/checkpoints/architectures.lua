@@ -159,16 +159,25 @@ local function set_layer_types(config, file)
 end
 
 local window = maybe("attention.sliding_window", "sliding_window")
+local window_base = maybe("rope.freq_base_swa", "window_base", "number")
+
+-- Sets the base of positions where only layers with a window have any.
+local function set_window_base(config)
+  config.rope_theta, config.window_base = config.window_base or config.rope_theta, nil
+end
+
 local norms_after = decoder_tensors { { "l*.norm1", "blk.*.post_attention_norm" },
   { "l*.norm2", "blk.*.post_ffw_norm" } }
 
 -- OLMo 3 is OLMo 2 with windows.
 add_decoder("olmo2", "Olmo2", {
-  keys = decoder_keys({}, { window }), tensors = norms_after, told = has_bias,
+  keys = decoder_keys({}, { window, window_base }), tensors = norms_after, told = has_bias,
   derive = decoder({}, function(config, file)
+    local base = config.window_base or config.rope_theta
+    config.window_base = nil
     if not config.sliding_window then return end
     config.model_type, config.architectures[1] = "olmo3", "Olmo3ForCausalLM"
-    config.rope_parameters = { sliding_attention = { rope_type = "default", rope_theta = config.rope_theta } }
+    config.rope_parameters = { sliding_attention = { rope_type = "default", rope_theta = base } }
     set_layer_types(config, file)
   end),
 })
@@ -185,9 +194,10 @@ add_decoder("gpt-oss", "GptOss", {
 })
 
 add_decoder("exaone4", "Exaone4", {
-  keys = decoder_keys({}, { window }), tensors = norms_after,
+  keys = decoder_keys({}, { window, window_base }), tensors = norms_after,
   derive = decoder({}, function(config, file)
-    config.sliding_window = config.sliding_window or json.null
+    if config.sliding_window then set_window_base(config) end
+    config.sliding_window, config.window_base = config.sliding_window or json.null, nil
     set_layer_types(config, file)
   end),
 })
@@ -200,8 +210,11 @@ add_decoder("command-r", "Cohere", {
   model_type = "cohere", keys = decoder_keys(of_layer_norm, { scaled }),
   told = { attention_bias = Q_BIAS, use_qk_norm = Q_NORM }, derive = scaled_or_not,
 })
-add_decoder("cohere2", "Cohere2", { keys = decoder_keys(of_layer_norm, { scaled, window }), told = has_bias,
-  derive = scaled_or_not })
+add_decoder("cohere2", "Cohere2", { keys = decoder_keys(of_layer_norm, { scaled, window, window_base }),
+  told = has_bias, derive = function(config, file)
+    scaled_or_not(config, file)
+    set_window_base(config)
+  end })
 
 add_decoder("stablelm", "StableLm", {
   keys = decoder_keys(of_layer_norm), told = { use_qkv_bias = Q_BIAS, qk_layernorm = Q_NORM },

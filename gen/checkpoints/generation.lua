@@ -108,7 +108,7 @@ function generation.of(stated, config, vocab, notes, file)
     { "min_tokens", "tokens", "min_new_tokens", "max_new_tokens" } } do
     local least, most = result[each[1]], result[each[2]]
     if least and most and least > most then
-      faults.raise("usage", "%s: %s: %d, but %s is %d", file, each[3], least, each[4], most)
+      note(each[3], ("%d, but %s is %d, and answers end there"):format(least, each[4], most))
     end
   end
   known_keys.check(from, file, SECTIONS, notes)

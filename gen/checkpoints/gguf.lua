@@ -56,6 +56,20 @@ local function config_of(self, name, record)
   return config, known
 end
 
+-- Keys of layers with a window -> those of all layers.
+local of_windows = { ["attention.key_length_swa"] = "attention.key_length",
+  ["attention.value_length_swa"] = "attention.value_length", ["rope.dimension_count_swa"] = "rope.dimension_count",
+  ["rope.freq_base_swa"] = "rope.freq_base" }
+
+-- Adds keys of layers with a window that say nothing: there are no such layers, or the key of all layers says the same.
+local function add_repeated(self, name, config, known)
+  for key, of_all in pairs(of_windows) do
+    if not config.sliding_window or self.metadata[name .. "." .. key] == self.metadata[name .. "." .. of_all] then
+      known["{arch}." .. key] = true
+    end
+  end
+end
+
 -- Refuses or reports keys that nothing reads. known: the keys that have been read.
 local function check_keys(self, name, known, notes)
   local place, file = self.path:match("^(.-)([^/]*)$")
@@ -95,7 +109,8 @@ end
 local function rotary_of(self, name)
   local function number(key, default)
     local value = self.metadata[name .. "." .. key]
-    if value == nil then return default end
+    local is_off = value == 0 and (key == "rope.scaling.factor" or key == "rope.scale_linear") -- llama.cpp writes it
+    if value == nil or is_off then return default end
     if not kinds.number(value) then self:refuse_key(name .. "." .. key, "a positive number is expected") end
     return value
   end
@@ -208,6 +223,7 @@ function gguf_model.read(path)
   end
   local notes = {}
   local config, known = config_of(self, name, record)
+  add_repeated(self, name, config, known)
   check_keys(self, name, known, notes)
   function self.rows(tensor)
     if not self.tensors[tensor] then faults.raise("format", "%s: %s is missing", path, faults.quote(tensor)) end

@@ -21,7 +21,7 @@ typedef struct attn2c_chat_macro {
   int32_t name, entry, first, count, slots;
 } attn2c_chat_macro;
 
-/* A value by name. From ATTN2C_CHAT_NONE on they are for programs, not in the library's interface. */
+/* A value by name. From ATTN2C_CHAT_REAL on they are for programs, not in the library's interface. */
 typedef enum {
   ATTN2C_CHAT_TEXT,
   ATTN2C_CHAT_FLAG,

@@ -8,7 +8,7 @@ from library import _fields, _pointer, _size
 from text import Tokens, _Encoder, _TextLibrary, _Tokens, _tokens
 from values import _flag, _integer, _list, _refuse_value, _utf8
 
-Flag = Union[str, bool, int]
+Flag = Union[str, bool, int, None]
 
 
 class _ChatValue(ctypes.Structure):
@@ -37,20 +37,20 @@ class _ChatLibrary(_TextLibrary):
 
 
 def _chat_values(where: str, values: Mapping[str, Any]) -> Tuple[Any, int]:
-    """Values by name as the library takes them. None is left out, as transformers does."""
+    """Values by name as the library takes them."""
     made: List[_ChatValue] = []
     for name, value in values.items():
-        if value is None:
-            continue
         key, place = _utf8("%s: a name" % where, name, may_end=False), "%s: %s" % (where, name)
         if isinstance(value, str):
             text = _utf8(place, value)
             made.append(_ChatValue(key, 0, text, len(text), 0))
+        elif value is None:
+            made.append(_ChatValue(key, 3, None, 0, 0))
         elif isinstance(value, int):
             made.append(_ChatValue(key, 1 if isinstance(value, bool) else 2, None, 0,
                                    _integer(place, value, -(2**63), 2**63 - 1)))
         else:
-            _refuse_value(place, value, "a str, bool or int")
+            _refuse_value(place, value, "a str, bool, int or None")
     return (_ChatValue * len(made))(*made), len(made)
 
 
@@ -60,7 +60,8 @@ def _message(index: int, message: Mapping[str, Any]) -> _Message:
         _refuse_value(where, message, "a dict with role and content")
     role, content = (None if message.get(name) is None else _utf8("%s: %s" % (where, name), message[name])
                      for name in ("role", "content"))
-    more = {name: value for name, value in message.items() if name not in ("role", "content")}
+    # transformers leaves out a message's fields that are None, but not flags.
+    more = {name: value for name, value in message.items() if name not in ("role", "content") and value is not None}
     values, count = _chat_values(where, more)
     return _Message(role, len(role or b""), content, len(content or b""), values, count)
 
@@ -72,7 +73,9 @@ class _ChatCall:
                  flags: Mapping[str, Any]) -> None:
         read = [_message(i, each) for i, each in enumerate(_list("messages", messages))]
         self.messages, self.count = (_Message * len(read))(*read), len(read)
-        values, count = _chat_values("flags", flags)
+        given = {name: value for name, value in flags.items()  # the template sees these two as none
+                 if value is not None or name not in ("tools", "documents")}
+        values, count = _chat_values("flags", given)
         self.options = _ChatOptions(_flag("add_generation_prompt", prompt),
                                     None if date is None else _utf8("date", date, may_end=False), values, count)
 

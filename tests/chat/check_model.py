@@ -39,7 +39,7 @@ def main():
     for said, messages, more in (
             ("messages[0]: content: 3, but a str", [{"role": "user", "content": 3}], {}),
             ("messages[1]: 'text', but a dict", [one, "text"], {}),
-            ("messages[0]: x: 1.5, but a str, bool or int", [{**one, "x": 1.5}], {}),
+            ("messages[0]: x: 1.5, but a str, bool, int or None", [{**one, "x": 1.5}], {}),
             ("messages[0]: x: is 9223372036854775808, but -9", [{**one, "x": 2**63}], {}),
             ("messages[0]: a name: 'x\\x00y', but a str without NUL", [{**one, "x\0y": 1}], {}),
             ("messages[0]: a name: 5, but a str", [{**one, 5: 1}], {}),

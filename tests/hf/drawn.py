@@ -60,8 +60,8 @@ def draw(r, stated, vocabulary, likely):
     may("max_new_tokens", 0.6, lambda: r.choice([2, 7, 11, 16]))
     if "max_new_tokens" not in made or r.random() < 0.2:
         made["max_length"] = r.choice([3, 8, 12, 20])
-    may("min_length", 0.3, lambda: min(r.choice([0, 2, 5, 9]), made.get("max_length", 99)))
-    may("min_new_tokens", 0.25, lambda: min(r.choice([0, 3, 7]), made.get("max_new_tokens", 99)))
+    may("min_length", 0.3, lambda: r.choice([0, 2, 5, 9]))
+    may("min_new_tokens", 0.25, lambda: r.choice([0, 3, 7]))
     for key, value in LEFT_OUT.items():
         may(key, 0.1, lambda value=value: value)
     return made

@@ -9,6 +9,7 @@ import numpy as np
 from refuses import refuses
 
 import calls
+import chat
 import library
 import masks
 import text
@@ -56,6 +57,12 @@ for path in None, 5, "\ud800":
 assert values._list("l", (1, 2)) == values._list("l", iter([1, 2])) == [1, 2]
 for wrong in "ab", b"ab", 5, None:
     refuses(ValueError, "but a list is expected", values._list, "l", wrong)
+
+# A chat: fields of messages that are None are missing, flags that are None are not.
+made = chat._ChatCall([{"role": "user", "content": None, "name": None, "n": 7}], False, None,
+                      {"enable_thinking": None, "tools": None, "documents": None, "x": "y"})
+assert [made.options.flags[i].name for i in range(made.options.flag_count)] == [b"enable_thinking", b"x"]
+assert made.options.flags[0].kind == 3 and made.messages[0].more_count == 1 and made.messages[0].content is None
 
 # Sizes: a call's first array decides them.
 assert calls._resolved("seq + 3", 2, 5) == 8 and calls._resolved("batch", 2, 5) == 2 and calls._resolved(7, 2, 5) == 7

@@ -87,6 +87,23 @@ describe("a GGUF file in place of a folder", function()
     end
   end)
 
+  it("has a base of positions of its own in layers with a window", function()
+    for name, each in pairs {
+      olmo3 = { "olmo2", { "rope_theta = 3e+02 }", "  rope_theta = 5e+05," } }, cohere2 = { "cohere2", { "= 3e+02," } },
+      exaone4 = { "exaone4", { "= 3e+02," } },
+    } do
+      local golden = helper.read(("%s/tests/hf/goldens/gguf_%s/gguf_%s.gguf"):format(helper.root, name, name))
+      local key = string.pack("<s8I4f", each[1] .. ".rope.freq_base_swa", 6, 300)
+      local count = string.unpack("<I8", golden, 17)
+      local rest = string.pack("<s8I4s8", "general.author", 8, ("a"):rep(-(#key + 34) % 32)) -- keeps the alignment
+      local made = import.text(helper.file(golden:sub(1, 16) .. string.pack("<I8", count + 2) .. key .. rest
+        .. golden:sub(25), "g.gguf"))
+      for _, said in ipairs(each[2]) do assert.truthy(made:find(said, 1, true), name .. "\n" .. made) end
+    end
+    assert.equal(text(), text { ["llama.rope.freq_base_swa"] = { "FLOAT32", 300 },
+      ["llama.attention.key_length_swa"] = { "UINT32", 4 }, ["llama.rope.scaling.factor"] = { "FLOAT32", 0 } })
+  end)
+
   it("has rotary positions as its metadata says", function()
     local none = { ["llama.rope.scaling.type"] = { "STRING", "none" },
       ["llama.rope.scaling.factor"] = { "FLOAT32", 4 } }
