@@ -185,8 +185,8 @@ static int add_file(attn2c_request *r, attn2c_media_job *job, const void *bytes,
   return 0;
 }
 
-/* Reads a part of a form as a text. Clients name lists `NAME[]` or `NAME[0]`, or repeat the name: parts of one
- * name are a list. */
+/* Reads a part of a form as a text. Clients name lists `NAME[]` or `NAME[0]`, or repeat the name: parts of
+ * one name are a list. */
 static void read_part(attn2c_request *r, attn2c_media_job *job, const attn2c_part *part, int number) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)part->name_length, part->name);

@@ -45,7 +45,8 @@ static json_t *text_of(const attn2c_media_job *job) {
   return text ? json_stringn(text, used) : NULL;
 }
 
-/* Returns the text of all lines of JSON. Segments of a window go on from one another; pieces of speech do not. */
+/* Returns the text of all lines of JSON. Segments of a window go on from one another; pieces of speech do
+ * not. */
 static json_t *joined(const attn2c_media_job *job, const json_t *lines) {
   const int is_windows = &attn2c_the_speech && !job->arguments.vad &&
                          job->job.server->model->continued->generation->speech->no_timestamps >= 0;
@@ -154,7 +155,8 @@ static void read_granularities(attn2c_request *r, attn2c_media_job *job) {
     attn2c_request_fail(r, 400, name, NULL, "%s: go with the response_format verbose_json, srt or vtt", name);
 }
 
-/* Fields of OpenAI, vLLM, Groq, speaches and whisper.cpp that are not supported and would change an answer. */
+/* Fields of OpenAI, vLLM, Groq, speaches and whisper.cpp that are not supported and would change an answer.
+ */
 static const attn2c_lacking lacking[] = {
     {.names = "include known_speaker_names known_speaker_references diarize hotwords url"},
     {"chunking_strategy", "\"auto\"", "vad_filter is"},
