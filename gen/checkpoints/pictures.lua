@@ -14,7 +14,7 @@ local IMAGENET_MEAN, IMAGENET_STD = { 0.485, 0.456, 0.406 }, { 0.229, 0.224, 0.2
 local CLIP_MEAN, CLIP_STD = { 0.48145466, 0.4578275, 0.40821073 }, { 0.26862954, 0.26130258, 0.27577711 }
 
 -- The defaults of a processor, by the beginning of its class's name. resample: the number of Pillow's filter;
--- fractions: it resizes floats; patches: the most patches that it makes of a picture of any shape.
+-- fractions: it resizes floats; pads = false: it never pads; patches: the most patches that it makes of a picture of any shape.
 local bit = { resample = 3, mean = CLIP_MEAN, std = CLIP_STD, size = { shortest_edge = 224 }, crop = 224, edge = true }
 local processors = {
   ViT = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
@@ -25,10 +25,11 @@ local processors = {
   DINOv3ViT = { resample = 2, mean = IMAGENET_MEAN, std = IMAGENET_STD, size = { height = 224, width = 224 },
     fractions = true },
   Siglip2 = { resample = 2, mean = HALF, std = HALF, patches = 256 },
-  LayoutLMv3 = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
+  LayoutLMv3 = { pads = false, resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
 }
 
-local filters = { [2] = "bilinear", [3] = "bicubic" }
+-- Pillow's filters by their numbers.
+local filters = { [0] = "nearest", "lanczos", "bilinear", "bicubic", "box", "hamming" }
 
 local function is_count(value) return math.type(value) == "integer" and value >= 1 end
 
@@ -42,20 +43,26 @@ local function processor_of(config)
   return processors[stem], function(key, default) return json.stated(config, key, default) end
 end
 
--- Returns a size { height, width } or { shortest_edge }, or nil. edge: true if a number is the shortest edge.
+-- The keys of a size, and those that go with each.
+local SIZES = { height = "width", width = "height", longest_edge = "shortest_edge", shortest_edge = false,
+  max_height = "max_width", max_width = "max_height" }
+
+-- Returns a size { height, width }, { shortest_edge }, { shortest_edge, longest_edge } or { max_height, max_width }, or
+-- nil. edge: true if a number is the shortest edge.
 local function size_of(value, edge)
   if is_count(value) then return edge and { shortest_edge = value } or { height = value, width = value } end
   if type(value) ~= "table" then return nil end
   if is_count(value[1]) and is_count(value[2]) and #value == 2 then return { height = value[1], width = value[2] } end
-  local sides, names = {}, words.set { "height", "width", "shortest_edge" }
+  local sides = {}
   for name, each in pairs(value) do
     if each ~= json.null then
-      if not names[name] or not is_count(each) then return nil end
+      if SIZES[name] == nil or not is_count(each) then return nil end
       sides[name] = each
     end
   end
-  local is_edge, is_exact = sides.shortest_edge ~= nil, sides.height ~= nil and sides.width ~= nil
-  return is_edge ~= (sides.height ~= nil or sides.width ~= nil) and (is_edge or is_exact) and sides or nil
+  for name in pairs(sides) do if SIZES[name] and not sides[SIZES[name]] then return nil end end
+  local kinds = (sides.shortest_edge and 1 or 0) + (sides.height and 1 or 0) + (sides.max_height and 1 or 0)
+  return kinds == 1 and sides or nil
 end
 
 -- Returns three numbers, or nil.
@@ -66,20 +73,24 @@ local function planes_of(value)
   return { value[1], value[2], value[3] }
 end
 
--- Returns a size { height, width } or { shortest_edge } in the proportion of two images.
+-- Returns a size as of size_of in the proportion of two images.
 local function scaled(size, from, to)
   local high, wide = to[1] / from[1], to[2] / from[2]
-  local function times(length, factor) return length and math.max(1, math.floor(length * factor + 0.5)) end
-  return { height = times(size.height, high), width = times(size.width, wide),
-    shortest_edge = times(size.shortest_edge, math.max(high, wide)) }
+  local result = {}
+  for name, length in pairs(size) do
+    local factor = name:find("height") and high or name:find("width") and wide or math.max(high, wide)
+    result[name] = math.max(1, math.floor(length * factor + 0.5))
+  end
+  return result
 end
 
 -- Sets the filter, or returns nil and what is not supported.
 local function set_filter(result, given, defaults)
   local resample = given("resample", defaults.resample)
   result.filter = filters[resample]
-  if not result.filter then
-    return nil, ("resample: %s is not supported; 2 and 3 are"):format(resample and tostring(resample) or "null")
+  if not result.filter or defaults.fractions and not result.filter:find("^bi") then
+    return nil, ("resample: %s is not supported; %s are"):format(resample and tostring(resample) or "null",
+      defaults.fractions and "2 and 3" or "0 to 5")
   end
   return result
 end
@@ -99,12 +110,24 @@ local function set_sizes(result, given, defaults, sides, from)
   local edge = given("default_to_square", not defaults.edge) == false
   if given("do_resize", true) then
     local size = size_of(given("size", defaults.size), edge)
-    if not size then return nil, "size: height and width, or shortest_edge, are supported" end
+    if not size then
+      return nil, "size: height and width, shortest_edge, also with longest_edge, or max_height and max_width, are "
+        .. "supported"
+    end
     local made, reason = set_filter(result, given, defaults)
     if not made then return nil, reason end
     if from then size = scaled(size, from, sides) end
     result.fractions = defaults.fractions
-    result.height, result.width, result.shortest_edge = size.height, size.width, size.shortest_edge
+    for name, length in pairs(size) do result[name] = length end
+  end
+  local padded = defaults.pads ~= false and given("do_pad", false) and given("pad_size")
+  if padded then
+    local size = size_of(padded, false)
+    if defaults.fractions then return nil, "do_pad: is not supported with this processor" end
+    if not size or size.height ~= (from or sides)[1] or size.width ~= (from or sides)[2] then
+      return nil, "pad_size: other than the model's image_size"
+    end
+    result.pad = true
   end
   if given("do_center_crop", defaults.crop ~= nil) then
     local size = size_of(given("crop_size", defaults.crop), false)
@@ -112,8 +135,8 @@ local function set_sizes(result, given, defaults, sides, from)
     if not size or size.height ~= expected[1] or size.width ~= expected[2] then
       return nil, "crop_size: other than the model's image_size"
     end
-    result.crop = true
-  elseif result.height and (result.height ~= sides[1] or result.width ~= sides[2]) then
+    result.crop, result.pad = true, nil
+  elseif result.height and not result.pad and (result.height ~= sides[1] or result.width ~= sides[2]) then
     return nil, "size: other than the model's image_size"
   end
   return result

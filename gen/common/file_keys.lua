@@ -332,16 +332,16 @@ sections["generation_config.json"] = {
 
 sections["preprocessor_config.json"] = {
   read = [[crop_size default_to_square do_center_crop do_normalize do_rescale do_resize feature_extractor_type
-    image_mean image_processor_type image_std max_num_patches patch_size resample rescale_factor size]],
+    image_mean image_processor_type image_std max_num_patches do_pad pad_size patch_size resample rescale_factor size]],
   without = {
     [ORIGIN] = [[_backend _processor_class _valid_kwargs_names _valid_processor_keys auto_map model_input_names
       processor_class processor_type]],
     [LOADING] = "data_format device disable_grouping input_data_format return_tensors",
     ["pictures have three colours"] = "do_convert_rgb",
     ["a call gives words and boxes"] = "apply_ocr ocr_lang tesseract_config",
-    [AGREES] = "image_seq_length pad_size",
+    [AGREES] = "image_seq_length",
   },
-  refused = { [""] = { do_pad = NO }, ["size says it"] = { use_square_size = NO } },
+  refused = { ["size says it"] = { use_square_size = NO } },
 }
 
 sections["preprocessor_config.json of sound"] = {

@@ -5,11 +5,21 @@
 
 typedef enum {
   ATTN2C_RESIZE_NONE,
-  ATTN2C_RESIZE_EXACT,   /* to resize_width x resize_height */
-  ATTN2C_RESIZE_SHORTEST /* the shorter edge to resize_height; the longer one keeps the ratio, rounded down */
+  ATTN2C_RESIZE_EXACT,    /* to resize_width x resize_height */
+  ATTN2C_RESIZE_SHORTEST, /* the shorter edge to resize_height; the longer one keeps the ratio, rounded down
+                           */
+  ATTN2C_RESIZE_BETWEEN,  /* likewise, but the longer edge has at most resize_width */
+  ATTN2C_RESIZE_WITHIN    /* to the largest size of the same ratio in resize_width x resize_height */
 } attn2c_resize_kind;
 
-typedef enum { ATTN2C_FILTER_BILINEAR, ATTN2C_FILTER_BICUBIC } attn2c_filter;
+typedef enum {
+  ATTN2C_FILTER_NEAREST,
+  ATTN2C_FILTER_LANCZOS,
+  ATTN2C_FILTER_BILINEAR,
+  ATTN2C_FILTER_BICUBIC,
+  ATTN2C_FILTER_BOX,
+  ATTN2C_FILTER_HAMMING
+} attn2c_filter; /* Pillow's numbers */
 
 /* The planes of a picture: red, green, blue. */
 #define ATTN2C_PLANES 3
@@ -24,6 +34,7 @@ typedef struct attn2c_picture_facts {
   attn2c_filter filter;
   int keeps_fractions; /* 1: resized values are not rounded to whole numbers, as in torchvision's of floats */
   int crops;           /* 1: the middle of the resized picture, width x height; beyond its edges there is 0 */
+  int pads;            /* 1: right of and below the resized picture the input is 0 */
   double scale;        /* factor of a pixel's value, 0 to 255 */
   float mean[ATTN2C_PLANES], deviation[ATTN2C_PLANES]; /* (value - mean) / deviation */
   int input;                                           /* index of the entry's input */

@@ -3,12 +3,31 @@
 
 #include <math.h>
 
+/* Sets the shorter and the longer edge for a least and a most length, as transformers' sizes of two edges. */
+static void between(int64_t least, int64_t most, int64_t *shorter, int64_t *longer) {
+  const double ratio = (double)*longer / (double)*shorter;
+  double edge = (double)least;
+  if (ratio * edge > (double)most) edge = (double)(most * *shorter) / (double)*longer;
+  if (*shorter == (int64_t)rint(edge)) return;
+  *longer = (int64_t)(edge * (double)*longer / (double)*shorter);
+  *shorter = (int64_t)rint(edge);
+}
+
 /* Sets the sizes after resizing. */
 static void resized(const attn2c_picture_facts *facts, int64_t width, int64_t height, int64_t *to_width,
                     int64_t *to_height) {
   *to_width = width, *to_height = height;
   if (facts->resize == ATTN2C_RESIZE_EXACT)
     *to_width = facts->resize_width, *to_height = facts->resize_height;
+  if (facts->resize == ATTN2C_RESIZE_BETWEEN && width < height)
+    between(facts->resize_height, facts->resize_width, to_width, to_height);
+  else if (facts->resize == ATTN2C_RESIZE_BETWEEN)
+    between(facts->resize_height, facts->resize_width, to_height, to_width);
+  if (facts->resize == ATTN2C_RESIZE_WITHIN) {
+    const double high = facts->resize_height / (double)height, wide = facts->resize_width / (double)width;
+    const double scale = high < wide ? high : wide;
+    *to_width = (int64_t)((double)width * scale), *to_height = (int64_t)((double)height * scale);
+  }
   if (facts->resize != ATTN2C_RESIZE_SHORTEST) return;
   const int64_t edge = facts->resize_height;
   if (width <= height)
@@ -47,6 +66,8 @@ int attn2c_picture_fits(const attn2c_picture_facts *facts, int64_t width, int64_
   if (width < 1 || height < 1 || width > ATTN2C_LONGEST_SIDE || height > ATTN2C_LONGEST_SIDE) return 0;
   if (facts->patch) return grid_of(facts, width, height, &to_width, &to_height);
   resized(facts, width, height, &to_width, &to_height);
+  if (to_width < 1 || to_height < 1) return 0;
+  if (facts->pads) return to_width <= facts->width && to_height <= facts->height;
   return facts->crops || (to_width == facts->width && to_height == facts->height);
 }
 
@@ -57,7 +78,7 @@ static int64_t window_of(const attn2c_picture_facts *facts, int64_t from, int64_
                          attn2c_resample_axis *axis) {
   const int is_short = to < size;
   *axis = (attn2c_resample_axis){from, to, is_short ? 0 : (to - size) / 2, is_short ? to : size};
-  return is_short ? (size - to + !facts->keeps_fractions) / 2 : 0;
+  return is_short && !facts->pads ? (size - to + !facts->keeps_fractions) / 2 : 0;
 }
 
 /* Returns what a pixel's value becomes. */
@@ -94,7 +115,9 @@ int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pix
       for (int64_t c = 0; c < facts->width; c++) {
         const int is_inside = has_row && c >= left && c < left + x.count;
         input[plane * area + r * facts->width + c] =
-            value_of(facts, plane, is_inside ? row[(c - left) * ATTN2C_PLANES] : 0);
+            is_inside     ? value_of(facts, plane, row[(c - left) * ATTN2C_PLANES])
+            : facts->pads ? 0
+                          : value_of(facts, plane, 0);
       }
     }
   }

@@ -3,8 +3,12 @@
  * fractions have the same weights as floats. */
 #include "picture/prepare.h"
 
+#include <math.h>
+
 /* Bits after the point of a weight. A sum of 8-bit values times weights, some negative, fits an int32. */
 #define WEIGHT_BITS 22
+
+static const double PI = 3.14159265358979323846;
 
 /* The weights of one axis: the result's position i is the sum over `count` inputs from `first` on. */
 typedef struct {
@@ -32,11 +36,25 @@ static double bicubic(double x) {
   return 0;
 }
 
+/* The window of half a pixel to each side; with the right end. */
+static double box(double x) { return x > -0.5 && x <= 0.5; }
+
+static double sinc(double x) { return x == 0 ? 1 : sin(x * PI) / (x * PI); }
+
+static double hamming(double x) {
+  x = x < 0 ? -x : x;
+  return x < 1 ? sinc(x) * (0.54 + 0.46 * cos(x * PI)) : 0;
+}
+
+static double lanczos(double x) { return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0; }
+
 static const struct {
   double (*weight)(double x);
   double support; /* the weight is 0 from here on */
 } filters[] = {
-    [ATTN2C_FILTER_BILINEAR] = {bilinear, 1},
+    [ATTN2C_FILTER_NEAREST] = {box, 0}, /* the weight of the only input */
+    [ATTN2C_FILTER_LANCZOS] = {lanczos, 3}, [ATTN2C_FILTER_BOX] = {box, 0.5},
+    [ATTN2C_FILTER_HAMMING] = {hamming, 1}, [ATTN2C_FILTER_BILINEAR] = {bilinear, 1},
     [ATTN2C_FILTER_BICUBIC] = {bicubic, 2},
 };
 
@@ -71,6 +89,17 @@ static void weigh(double center, double stretch, int64_t inputs, attn2c_filter f
   }
 }
 
+/* Takes the input that the middle of each position is in. Pillow adds up the places, and so do the rounding
+ * errors. */
+static void take_nearest(const attn2c_resample_axis *axis, double scale, axis_weights *made) {
+  double at = scale * 0.5;
+  for (int64_t i = 0; i < axis->first + axis->count; i++, at += scale) {
+    if (i < axis->first) continue;
+    made->spans[i - axis->first] = (span){(int64_t)at, 1};
+    made->weights[(i - axis->first) * made->size] = 1 << WEIGHT_BITS;
+  }
+}
+
 /* The caller frees the weights, also after a failure. */
 static int weights_make(const attn2c_resample_axis *axis, attn2c_filter filter, axis_weights *made) {
   const double scale = (double)axis->from / (double)axis->to, stretch = scale < 1 ? 1 : scale;
@@ -81,7 +110,8 @@ static int weights_make(const attn2c_resample_axis *axis, attn2c_filter filter, 
     made->weights = calloc((size_t)(axis->count * made->size), sizeof *made->weights);
   }
   if (!made->spans || !made->exact || !made->weights) return ATTN2C_MEMORY;
-  for (int64_t i = 0; i < axis->count; i++)
+  if (filter == ATTN2C_FILTER_NEAREST) take_nearest(axis, scale, made);
+  for (int64_t i = 0; i < axis->count && filter != ATTN2C_FILTER_NEAREST; i++)
     weigh(((double)(axis->first + i) + 0.5) * scale, stretch, axis->from, filter, &made->spans[i],
           made->exact + i * made->size, made->weights + i * made->size);
   return ATTN2C_OK;

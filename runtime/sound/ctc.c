@@ -1,6 +1,8 @@
 /* ctc.c - text from the scores of a model with connectionist temporal classification. */
 #include "sound/ctc.h"
 
+#include "text/unicode.h"
+
 int64_t attn2c_ctc_bytes(const attn2c_ctc *ctc, int64_t rows) { return rows * ctc->longest + 1; }
 
 static int32_t best_of(const float *scores, int32_t count) {
@@ -63,7 +65,17 @@ static void clean(writer *w) {
   }
 }
 
-static int is_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/* Returns the bytes of the white space that the text [at, end) begins with; 0: it begins with none. */
+static int64_t white(const char *text, int64_t at, int64_t end) {
+  int is_valid = 0;
+  const size_t width = at < end ? attn2c_utf8_part(text + at, (size_t)(end - at), &is_valid) : 0;
+  return is_valid && text_is_space(attn2c_utf8_point(text + at, width)) ? (int64_t)width : 0;
+}
+
+/* Returns the beginning of the last character. */
+static int64_t last_of(const writer *w) {
+  return w->length > 0 ? (int64_t)text_before((const uint8_t *)w->text, (size_t)w->length) : 0;
+}
 
 int64_t attn2c_ctc_text(const attn2c_ctc *ctc, const float *logits, int64_t rows, char *text,
                         attn2c_ctc_word *words, int64_t *word_count) {
@@ -76,8 +88,8 @@ int64_t attn2c_ctc_text(const attn2c_ctc *ctc, const float *logits, int64_t rows
     if (token >= 0 && !are_alike(ctc, token, ctc->blank)) add(&w, ctc, token, first, row);
     token = next, first = row;
   }
-  while (w.length > 0 && is_white(text[w.length - 1])) cut(&w, w.length - 1, 1);
-  while (w.length > 0 && is_white(text[0])) cut(&w, 0, 1);
+  for (int64_t bytes; (bytes = white(text, last_of(&w), w.length)) > 0;) cut(&w, w.length - bytes, bytes);
+  for (int64_t bytes; (bytes = white(text, 0, w.length)) > 0;) cut(&w, 0, bytes);
   for (int64_t i = 0; i < w.length && ctc->lowers; i++)
     if (text[i] >= 'A' && text[i] <= 'Z') text[i] += 'a' - 'A';
   if (ctc->cleans) clean(&w);

@@ -32,15 +32,6 @@ int text_is_valid(const uint8_t *text, size_t length) {
   return 1;
 }
 
-int text_is_white(uint32_t point) {
-  if (point < 0x80) return point == 0x20 || (point >= 9 && point <= 13);
-  if (point < 0x1680) return point == 0x85 || point == 0xa0;
-  return point == 0x1680 || (point >= 0x2000 && point <= 0x200a) || point == 0x2028 || point == 0x2029 ||
-         point == 0x202f || point == 0x205f || point == 0x3000;
-}
-
-int text_is_space(uint32_t point) { return text_is_white(point) || (point >= 0x1c && point <= 0x1f); }
-
 int text_is_control(uint32_t point) {
   utf8proc_category_t c = category(point);
   if (point == 9 || point == 10 || point == 13) return 0;

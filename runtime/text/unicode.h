@@ -48,8 +48,17 @@ static inline size_t text_part(const uint8_t *text, size_t available, int *valid
 }
 int text_is_valid(const uint8_t *text, size_t length);
 
-int text_is_white(uint32_t point);       /* White_Space */
-int text_is_space(uint32_t point);       /* str.isspace of Python */
+/* White_Space */
+static inline int text_is_white(uint32_t point) {
+  if (point < 0x80) return point == 0x20 || (point >= 9 && point <= 13);
+  if (point < 0x1680) return point == 0x85 || point == 0xa0;
+  return point == 0x1680 || (point >= 0x2000 && point <= 0x200a) || point == 0x2028 || point == 0x2029 ||
+         point == 0x202f || point == 0x205f || point == 0x3000;
+}
+/* str.isspace of Python */
+static inline int text_is_space(uint32_t point) {
+  return text_is_white(point) || (point >= 0x1c && point <= 0x1f);
+}
 int text_is_control(uint32_t point);     /* characters that BertNormalizer removes */
 int text_is_chinese(uint32_t point);     /* characters that BertNormalizer puts spaces around */
 int text_is_nonspacing(uint32_t point);  /* Mn */

@@ -17,8 +17,9 @@ TOKENIZERS = {
     "lower": (["A", "B", " ", "|", "[PAD]", "[UNK]"], {"pad_token": "[PAD]", "unk_token": "[UNK]", "do_lower_case": True}),
     "joined": (["a", "b", "-", "<pad>", "<unk>", "ü"], {"word_delimiter_token": "-", "replace_word_delimiter_char": ""}),
     "unnamed": (["a", "A", "<pad>", "<unk>"], {"do_lower_case": True}),
+    "white": (["a", "\u3000", "\x1f", "\xa0x", "|", "\u2003", "<pad>", "<unk>"], {}),
 }
-MORE = {"unnamed": 5}  # ids after the vocabulary: <s>, </s> and |, which it lacks, and two of no token
+MORE = {"unnamed": 5, "white": -1}  # ids after the vocabulary: <s>, </s> and |, which it lacks, and two of no token
 
 
 def main():

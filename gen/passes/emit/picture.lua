@@ -27,12 +27,14 @@ end
 function emit_picture.values(state)
   local spec, answer = state.spec, state.primary.graph.answer
   local given, image = spec.pictures, emit_picture.image(state)
-  local resize = given.shortest_edge and "SHORTEST" or given.height and "EXACT" or "NONE"
+  local resize = given.longest_edge and "BETWEEN" or given.shortest_edge and "SHORTEST" or given.max_height and "WITHIN"
+    or given.height and "EXACT" or "NONE"
   local inputs, patch = answer.inputs, image.grid and emit_picture.patch(image)
   return { width = image.width or patch, height = image.height or patch, resize = resize,
     patch = patch or false, most = state.entries[1].spec.seq, shapes = inputs.shapes, lengths = inputs.lengths,
-    resize_width = given.width or given.shortest_edge or 0, resize_height = given.height or given.shortest_edge or 0,
-    filter = given.filter:upper(), crops = given.crop and 1 or 0,
+    resize_width = given.width or given.max_width or given.longest_edge or given.shortest_edge or 0,
+    resize_height = given.height or given.max_height or given.shortest_edge or 0,
+    filter = given.filter:upper(), crops = given.crop and 1 or 0, pads = given.pad and 1 or 0,
     keeps_fractions = given.fractions, scale = c.double(given.scale),
     mean = floats(given.mean), deviation = floats(given.std), answer = answer.kind,
     input = math.max(inputs[patch and "features" or "image"] or 0, inputs.source_image, 0),

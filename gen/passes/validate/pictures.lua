@@ -21,6 +21,16 @@ local function check_size(say, key, given)
   elseif given.height and given.shortest_edge then
     say(key, "shortest_edge does not go with height and width")
   end
+  if (given.max_height == nil) ~= (given.max_width == nil) then
+    say(key, "max_height and max_width go together")
+  elseif given.max_height and (given.height or given.shortest_edge) then
+    say(key, "max_height and max_width do not go with other sizes")
+  end
+  if given.longest_edge and not given.shortest_edge then say(key, "longest_edge goes with shortest_edge") end
+  if given.crop and given.pad then say(key, "crop does not go with pad") end
+  if given.fractions and given.filter ~= "bilinear" and given.filter ~= "bicubic" then
+    say(key, "fractions goes with bilinear and bicubic")
+  end
 end
 
 --- Reads the key: a table with all fields but the size's, which may be missing; false for false.
@@ -28,9 +38,13 @@ pictures.reader = values.table_reader({
   height = { type = "integer", min = 1, max = 65536 },
   width = { type = "integer", min = 1, max = 65536 },
   shortest_edge = { type = "integer", min = 1, max = 65536 },
-  filter = { type = "word", words = { "bilinear", "bicubic" }, default = "bilinear" },
+  longest_edge = { type = "integer", min = 1, max = 65536 },
+  max_height = { type = "integer", min = 1, max = 65536 },
+  max_width = { type = "integer", min = 1, max = 65536 },
+  filter = { type = "word", words = { "nearest", "box", "bilinear", "hamming", "bicubic", "lanczos" }, default = "bilinear" },
   fractions = { type = "boolean", default = false },
   crop = { type = "boolean", default = false },
+  pad = { type = "boolean", default = false },
   scale = { type = "number", min = 1e-9, max = 1e6, default = 1.0 },
   mean = { type = "planes", min = -1e6, max = 1e6, default = { 0.0, 0.0, 0.0 } },
   std = { type = "planes", min = 1e-6, max = 1e6, default = { 1.0, 1.0, 1.0 } },
@@ -42,8 +56,8 @@ local function check_patches(say, given, input)
   if not side then
     say("pictures", "goes with rows of square patches of %d channels, but rows have %d numbers", PLANES, input.from)
   end
-  if given.height or given.width or given.shortest_edge or given.crop or given.fractions then
-    say("pictures", "height, width, shortest_edge, crop and fractions do not go with patches of the whole picture")
+  if given.height or given.shortest_edge or given.max_height or given.crop or given.pad or given.fractions then
+    say("pictures", "sizes, crop, pad and fractions do not go with patches of the whole picture")
   end
 end
 
@@ -62,7 +76,7 @@ function pictures.check(say, spec)
     return say("pictures", "goes with %d channels, but the image has %d", PLANES, input.channels)
   end
   local is_other = given.height ~= input.height or given.width ~= input.width
-  if given.height and given.width and not given.crop and is_other then
+  if given.height and given.width and not given.crop and not given.pad and is_other then
     say("pictures", "height %d and width %d, but without crop they must be the image's, %d and %d", given.height,
       given.width, input.height, input.width)
   end

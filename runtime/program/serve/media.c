@@ -134,6 +134,7 @@ static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {
   if (out && notes) job->status = ATTN2C_OK;
   if (job->status == ATTN2C_OK && job->count > 0)
     job->status = answer(job->job.server->model, arguments, out, notes, &message);
+  if (job->measure && job->status == ATTN2C_OK) job->seconds = job->measure(words[0]);
   if (job->status == ATTN2C_OK && job->texts) job->status = embed(job, &message);
   current = NULL;
   if (out && attn2c_program_gathered(out, &job->said, &job->length) != 0) job->status = ATTN2C_MEMORY;
@@ -184,6 +185,27 @@ static int add_file(attn2c_request *r, attn2c_media_job *job, const void *bytes,
   return 0;
 }
 
+/* Reads a part of a form as a text. Clients name lists `NAME[]` or `NAME[0]`, or repeat the name: parts of
+ * one name are a list. */
+static void read_part(attn2c_request *r, attn2c_media_job *job, const attn2c_part *part, int number) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)part->name_length, part->name);
+  const int is_list = strchr(name, '[') != NULL;
+  name[strcspn(name, "[")] = '\0';
+  json_t *text = memchr(part->data, 0, part->length) ? NULL : json_stringn(part->data, part->length);
+  json_t *there = json_object_get(job->given, name);
+  if (!text || strcmp(name, "file") == 0) {
+    json_decref(text);
+    attn2c_request_fail(r, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed", number);
+  } else if (json_is_array(there)) {
+    json_array_append_new(there, text);
+  } else if (there || is_list) {
+    json_object_set_new(job->given, name, there ? json_pack("[O, o]", there, text) : json_pack("[o]", text));
+  } else {
+    json_object_set_new(job->given, name, text);
+  }
+}
+
 /* Reads a form: its file, and its other parts as texts. */
 static void read_form(attn2c_request *r, attn2c_media_job *job) {
   const attn2c_exchange *exchange = r->exchange;
@@ -197,15 +219,8 @@ static void read_form(attn2c_request *r, attn2c_media_job *job) {
   else if (!file || file->length == 0)
     attn2c_request_fail(r, 400, "file", NULL, "file: %s, but a part with a file is needed",
                         file ? "an empty part" : "nothing");
-  for (int i = 0; i < count && !r->failed; i++) {
-    char name[64];
-    if (&parts[i] == file || parts[i].name_length >= sizeof name) continue;
-    memcpy(name, parts[i].name, parts[i].name_length);
-    name[parts[i].name_length] = '\0';
-    if (memchr(parts[i].data, 0, parts[i].length) || !strncmp(name, "file", 5) ||
-        json_object_set_new(job->given, name, json_stringn(parts[i].data, parts[i].length)) != 0)
-      attn2c_request_fail(r, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed", i + 1);
-  }
+  for (int i = 0; i < count && !r->failed; i++)
+    if (&parts[i] != file) read_part(r, job, &parts[i], i + 1);
   if (!r->failed) add_file(r, job, file->data, file->length);
 }
 

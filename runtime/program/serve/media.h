@@ -27,6 +27,7 @@ struct attn2c_media_job {
   attn2c_arguments arguments;
   attn2c_text_word words[1]; /* of the arguments */
   void (*reply)(attn2c_media_job *job);
+  double (*measure)(const char *path), seconds; /* of the first file; NULL: not wanted */
   int is_base64, is_single, form; /* of the reply */
   int status;                     /* an attn2c_status */
   char *said;                     /* what the command wrote */

@@ -59,11 +59,15 @@ static int is_usual(const json_t *value, const char *usual) {
                                                         : json_equal(value, other);
 }
 
-/* Refuses a field of a row that is given and asks for something. */
+/* Refuses a field of a row that is given and asks for something. In a form all values are texts. */
 static void refuse_lacking(attn2c_request *r, const char *name, const attn2c_lacking *row) {
   const json_t *value = attn2c_request_field(r, name);
   const char *why = row->why ? row->why : "";
-  if (value && !(row->usual ? is_usual(value, row->usual) : is_empty(value)))
+  json_auto_t *read =
+      json_loads(json_is_string(value) ? json_string_value(value) : "", JSON_DECODE_ANY, NULL);
+  const int asks = row->usual ? !is_usual(value, row->usual) && !(read && is_usual(read, row->usual))
+                              : !is_empty(value) && !(read && is_empty(read));
+  if (value && asks)
     attn2c_request_fail(r, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
                         *why ? ": " : "", why);
 }

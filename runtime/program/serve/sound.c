@@ -2,7 +2,9 @@
 #include "base/generation.h"
 #include "base/sound_facts.h"
 #include "base/speech_facts.h"
+#include "program/options.h"
 #include "program/serve/media.h"
+#include "program/sound/source.h"
 #include "text/unicode.h"
 
 /* Numbers of forms. */
@@ -43,12 +45,17 @@ static json_t *text_of(const attn2c_media_job *job) {
   return text ? json_stringn(text, used) : NULL;
 }
 
-/* Returns the text of all lines of JSON. */
-static json_t *joined(const json_t *lines) {
+/* Returns the text of all lines of JSON. Segments of a window go on from one another; pieces of speech do
+ * not. */
+static json_t *joined(const attn2c_media_job *job, const json_t *lines) {
+  const int is_windows = &attn2c_the_speech && !job->arguments.vad &&
+                         job->job.server->model->continued->generation->speech->no_timestamps >= 0;
   json_t *text = json_string("");
   for (size_t i = 0; i < json_array_size(lines) && text; i++) {
     const char *said = json_string_value(json_object_get(json_array_get(lines, i), "text"));
-    json_t *longer = json_sprintf("%s%s%s", json_string_value(text), i ? " " : "", said ? said : "");
+    if (said && (i == 0 || !is_windows)) said += strspn(said, " ");
+    json_t *longer =
+        json_sprintf("%s%s%s", json_string_value(text), i && !is_windows ? " " : "", said ? said : "");
     json_decref(text);
     text = longer;
   }
@@ -63,14 +70,13 @@ static void move(json_t *to, const char *name, const json_t *from, const char *m
 
 /* Returns OpenAI's verbose form of lines. */
 static json_t *verbose(const attn2c_media_job *job, const json_t *lines) {
-  const json_t *last = json_array_get(lines, json_array_size(lines) - 1);
   const json_t *first = json_array_get(lines, 0);
   json_t *whole =
       json_pack("{s:s, s:o}", "task",
                 job->arguments.generate.task == ATTN2C_TASK_TRANSLATE ? "translate" : "transcribe", "text",
-                joined(lines));
+                joined(job, lines));
   json_t *segments = json_array(), *words = json_array();
-  json_object_set_new(whole, "duration", json_real(json_number_value(json_object_get(last, "end"))));
+  json_object_set_new(whole, "duration", json_real(job->seconds));
   json_object_set_new(whole, "language", json_null());
   move(whole, "language", first, "language");
   for (size_t i = 0; i < json_array_size(lines); i++) {
@@ -135,9 +141,40 @@ static void read_temperature(attn2c_request *r, attn2c_arguments *arguments) {
     arguments->generate.temperature = (attn2c_real){1, number};
 }
 
+/* Reads which times are wanted; those of words are more than the answer has anyway. */
+static void read_granularities(attn2c_request *r, attn2c_media_job *job) {
+  static const char name[] = "timestamp_granularities";
+  const json_t *given = attn2c_request_field(r, name);
+  for (size_t i = 0; given && i < (json_is_array(given) ? json_array_size(given) : 1) && !r->failed; i++) {
+    const json_t *each = json_is_array(given) ? json_array_get(given, i) : given;
+    const int number = attn2c_number_of_word("segment or word", json_string_value(each));
+    if (number < 0) attn2c_request_refuse(r, name, each, "segment or word is allowed");
+    job->arguments.words |= number == 1;
+  }
+  if (given && (job->form == JSON || job->form == TEXT))
+    attn2c_request_fail(r, 400, name, NULL, "%s: go with the response_format verbose_json, srt or vtt", name);
+}
+
+/* Fields of OpenAI, vLLM, Groq, speaches and whisper.cpp that are not supported and would change an answer.
+ */
+static const attn2c_lacking lacking[] = {
+    {.names = "include known_speaker_names known_speaker_references diarize hotwords url"},
+    {"chunking_strategy", "\"auto\"", "vad_filter is"},
+    {"word_timestamps", NULL, "timestamp_granularities are"},
+    {"translate", NULL, "task is"},
+    {.names = "seed top_k min_p best_of beam_size patience temperature_inc max_tokens max_completion_tokens"},
+    {.names = "no_speech_threshold logprob_threshold hallucination_silence_threshold"},
+    {.names = "frequency_penalty presence_penalty", .usual = "0"},
+    {.names = "repetition_penalty top_p length_penalty", .usual = "1"},
+    {.names = "to_language response_schema"},
+    {.names = NULL}};
+/* Besides, of models that know one language and hear no text. */
+static const attn2c_lacking lacking_without_languages[] = {
+    {.names = "language prompt task"}, {"temperature", "0", NULL}, {.names = NULL}};
+
 static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task) {
   attn2c_request r;
-  int streams;
+  int streams, asked;
   attn2c_media_job *job = attn2c_media_job_of(server, exchange, NULL, &r);
   if (!job) return;
   attn2c_arguments *arguments = &job->arguments;
@@ -147,19 +184,26 @@ static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task
   if (job->form == SRT) arguments->answers = ATTN2C_ANSWERS_SRT;
   if (job->form == VTT) arguments->answers = ATTN2C_ANSWERS_VTT;
   attn2c_request_word(&r, "stream", "false", &streams);
-  attn2c_request_word(&r, "timestamp_granularities[]", "segment or word", &arguments->words);
-  read_temperature(&r, arguments);
-  if (&attn2c_the_speech) { /* others know one language, and hear no text */
+  attn2c_request_lacks_each(&r, lacking);
+  read_granularities(&r, job);
+  attn2c_request_word(&r, "vad_filter", "false or true", &arguments->vad);
+  if (!&attn2c_the_speech) {
+    attn2c_request_lacks_each(&r, lacking_without_languages);
+  } else {
     const char *prompt = "";
+    read_temperature(&r, arguments);
     attn2c_request_text(&r, "prompt", &prompt);
     attn2c_request_text(&r, "language", &generate->language);
     if (generate->language && !*generate->language) generate->language = NULL;
     generate->task = task;
+    if (attn2c_request_word(&r, "task", task ? "translate" : "transcribe or translate", &asked) && !task)
+      generate->task = ATTN2C_TASK_TRANSCRIBE + asked;
     generate->timestamps = job->form == VERBOSE;
     job->words[0] = (attn2c_text_word){ATTN2C_TEXT_STRING, prompt, "--prompt"};
     arguments->texts = job->words, arguments->text_count = *prompt != '\0';
   }
   job->reply = reply;
+  if (job->form == VERBOSE) job->measure = attn2c_sound_seconds;
   attn2c_media_job_submit(server, &r, job);
 }
 

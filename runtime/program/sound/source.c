@@ -101,6 +101,15 @@ static int check_whole(const attn2c_sound_source *source, attn2c_message *messag
                      source->name, there, said);
 }
 
+double attn2c_sound_seconds(const char *path) {
+  SF_INFO info = {.format = 0};
+  const int kept = silence();
+  SNDFILE *file = attn2c_sound_file(path, &info);
+  end_silence(kept);
+  if (file) sf_close(file);
+  return file && info.frames < SF_COUNT_MAX ? (double)info.frames / info.samplerate : 0;
+}
+
 static int open_file(attn2c_sound_source *source, const char *path, attn2c_message *message) {
   source->info = (SF_INFO){.format = 0};
   const int kept = silence();

@@ -24,3 +24,6 @@ void attn2c_sound_source_close(attn2c_sound_source *source);
 
 /* Begins the next sound; its name is NULL after the last. Returns what filling returns. */
 int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message);
+
+/* Returns the seconds of a file of sound; 0 if it cannot be read, or does not say. */
+double attn2c_sound_seconds(const char *path);

@@ -63,6 +63,9 @@ void attn2c_speech_end_line(const attn2c_speech_job *job, attn2c_speech_place *p
 
 /* The options of writing down speech, of the command line. */
 
+/* True if the model's tokens say times, or if it is known how long a row of features is. */
+int attn2c_speech_knows_times(const attn2c_descriptor *model);
+
 /* Reads the options. Returns ATTN2C_OK, or ATTN2C_USAGE and a line for each fault. */
 int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                                attn2c_speech_options *options, attn2c_answer_format *format,

@@ -55,6 +55,10 @@ static int read_beam(const attn2c_generate_arguments *given, const attn2c_descri
   return status;
 }
 
+int attn2c_speech_knows_times(const attn2c_descriptor *model) {
+  return model->continued->generation->speech->no_timestamps >= 0 || &attn2c_the_speech_sounds;
+}
+
 int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                                attn2c_speech_options *options, attn2c_answer_format *format,
                                attn2c_message *message) {
@@ -71,8 +75,7 @@ int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_d
       given->timestamps || arguments->words || *format == ATTN2C_ANSWERS_SRT || *format == ATTN2C_ANSWERS_VTT;
   if (given->greedy) asked.temperature = 0;
   if (arguments->text_count > 0) asked.prompt = arguments->texts[0].word;
-  if (asked.timestamps && model->continued->generation->speech->no_timestamps < 0 &&
-      !&attn2c_the_speech_sounds)
+  if (asked.timestamps && !attn2c_speech_knows_times(model))
     faults++,
         attn2c_say(message, "--timestamps, --format srt or vtt: how long a row of features is, is unknown: "
                             "the description has no key `sound`");

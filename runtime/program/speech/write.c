@@ -18,8 +18,11 @@ static attn2c_cue word_of(const attn2c_said_word *word) {
 
 static int write_json(const attn2c_speech_job *job, const attn2c_speech_place *place,
                       const attn2c_said *said) {
-  const attn2c_cue cue = cue_of(said->begin, said->end, said->text, said->length);
+  attn2c_cue cue = cue_of(said->begin, said->end, said->text, said->length);
+  if (job->arguments->context) cue.text = said->text, cue.length = said->length; /* as a server joins them */
   json_t *object = attn2c_cue_json("text", &cue), *ids = json_array();
+  if (!attn2c_speech_knows_times(job->model))
+    for (int i = 0; i < 2; i++) json_object_del(object, i ? "end" : "begin");
   int failed = json_object_set_new(object, "audio", attn2c_json_text(place->name, strlen(place->name)));
   for (int32_t i = 0; i < said->count; i++) failed |= json_array_append_new(ids, json_integer(said->ids[i]));
   failed |= json_object_set_new(object, "ids", ids);

@@ -40,7 +40,7 @@ describe("checkpoints.pictures", function()
       { image_mean = {} }, { rescale_factor = 0 / 0 }, { rescale_factor = "1" }, { resample = {} }, { size = "big" },
       { size = { height = 1 << 40, width = 1 << 40 } }, { size = { height = 0.5, width = 224 } }, { size = {} },
       { size = json.null }, { rescale_factor = json.null }, { resample = json.null }, { image_std = json.null },
-      { do_pad = true }, { do_center_crop = true, crop_size = { height = 1 << 62, width = 1 } } } do
+      { do_pad = true, pad_size = 30 }, { do_center_crop = true, crop_size = { height = 1 << 62, width = 1 } } } do
       wrong.image_processor_type = wrong.image_processor_type or "ViTImageProcessor"
       local made, said = read(wrong)
       assert.is_nil(made, next(wrong))
@@ -104,8 +104,8 @@ describe("checkpoints.pictures", function()
       { config, 16, "patch_size: other than the model's patch_size" },
       { { image_processor_type = "Siglip2ImageProcessor", do_resize = false }, 16,
         "do_resize: only true is supported" },
-      { { image_processor_type = "Siglip2ImageProcessor", resample = 1 }, 16,
-        "resample: 1 is not supported; 2 and 3 are" },
+      { { image_processor_type = "Siglip2ImageProcessor", resample = 6 }, 16,
+        "resample: 6 is not supported; 0 to 5 are" },
       { { image_processor_type = "SiglipImageProcessor" }, 16,
         "image_processor_type: other than Siglip2ImageProcessor" },
       { { image_processor_type = "Siglip2ImageProcessor" }, nil,
@@ -118,25 +118,48 @@ describe("checkpoints.pictures", function()
     end
   end)
 
+  it("resizes between and within lengths, and pads", function()
+    local function steps(size, more)
+      local config = { image_processor_type = "ViTImageProcessor", size = size, do_normalize = false, do_rescale = false }
+      for key, value in pairs(more or {}) do config[key] = value end
+      return (read(config))
+    end
+    assert.same({ shortest_edge = 200, longest_edge = 224, filter = "bilinear", pad = true },
+      steps({ shortest_edge = 200, longest_edge = 224 }, { do_pad = true, pad_size = 224 }))
+    assert.same({ max_height = 224, max_width = 224, filter = "nearest" },
+      steps({ max_height = 224, max_width = 224 }, { do_pad = true, resample = 0 }))
+    assert.same({ max_height = 9, max_width = 8, filter = "hamming", crop = true },
+      steps({ max_height = 9, max_width = 8 }, { resample = 5, do_center_crop = true, crop_size = 224, do_pad = true,
+        pad_size = { height = 224, width = 224 } }))
+    local pages = { image_processor_type = "LayoutLMv3ImageProcessor", do_pad = true, pad_size = 999 }
+    assert.is_nil(read(pages).pad)
+  end)
+
   it("says why a model takes no pictures", function()
-    local more = ": the model takes arrays, and no pictures"
+    local more, sizes = ": the model takes arrays, and no pictures", "height and width, shortest_edge, also with "
+      .. "longest_edge, or max_height and max_width, are supported"
     for _, each in ipairs {
       { nil, "preprocessor_config.json: missing" },
       { {}, "p.json: no image_processor_type" },
       { { image_processor_type = "OwlViTImageProcessor" },
         'p.json: image_processor_type: "OwlViTImageProcessor" is not supported' },
-      { { image_processor_type = "ViTImageProcessor", resample = 1 },
+      { { image_processor_type = "ViTImageProcessor", resample = json.null },
+        "p.json: resample: null is not supported; 0 to 5 are" },
+      { { image_processor_type = "DINOv3ViTImageProcessorFast", resample = 1 },
         "p.json: resample: 1 is not supported; 2 and 3 are" },
+      { { image_processor_type = "DINOv3ViTImageProcessorFast", do_pad = true, pad_size = 224 },
+        "p.json: do_pad: is not supported with this processor" },
       { { image_processor_type = "DINOv3ViTImageProcessorFast", do_rescale = false },
         "p.json: do_rescale: only true is supported, as integers are resized otherwise" },
-      { { image_processor_type = "ViTImageProcessor", do_pad = true }, "p.json: do_pad: true is not supported" },
+      { { image_processor_type = "ViTImageProcessor", do_pad = true, pad_size = 230 },
+        "p.json: pad_size: other than the model's image_size" },
       { { image_processor_type = "ViTImageProcessor", size = 200 }, "p.json: size: other than the model's image_size" },
       { { image_processor_type = "ViTImageProcessor", size = { longest_edge = 3 } },
-        "p.json: size: height and width, or shortest_edge, are supported" },
+        "p.json: size: " .. sizes },
       { { image_processor_type = "ViTImageProcessor", size = { height = json.null, width = 3 } },
-        "p.json: size: height and width, or shortest_edge, are supported" },
+        "p.json: size: " .. sizes },
       { { image_processor_type = "ViTImageProcessor", size = "large" },
-        "p.json: size: height and width, or shortest_edge, are supported" },
+        "p.json: size: " .. sizes },
       { { image_processor_type = "ViTImageProcessor", image_mean = { 1, json.null, 2 } },
         "p.json: image_mean, image_std: lists of 3 numbers are supported" },
       { { image_processor_type = "CLIPImageProcessor", crop_size = 200 },

@@ -42,8 +42,12 @@ end
 describe("a model that writes down samples", function()
   setup(function()
     files.make_folder(folder)
-    cases.programs(folder, { { name = "moonshine", path = golden,
-      words = { "--text", ("memory.seq=any(%d)"):format(ROWS), "kernels=c" } } })
+    local words = { "--text", ("memory.seq=any(%d)"):format(ROWS), "kernels=c" }
+    local list = { { name = "moonshine", path = golden, words = words } }
+    if helper.is_long then
+      list[2] = { name = "silent", path = golden, words = { "sound=false", "name=silent", table.unpack(words) } }
+    end
+    cases.programs(folder, list)
   end)
 
   for line in helper.read(golden .. "/speech.jsonl"):gmatch("[^\n]+") do
@@ -104,6 +108,10 @@ describe("a model that writes down samples", function()
       assert.near(times[1] * HOP / RATE, said[i].begin, 5.1e-4)
       assert.near(times[2] * HOP / RATE, said[i]["end"], 5.1e-4)
     end
+    if not helper.is_long then return end
+    local silent = dkjson.decode(helper.succeeds("silent/silent generate --weights " .. shell(golden)
+      .. " --features rows.npy --format jsonl | head -n 1", folder))
+    assert.same({ said[1].ids }, { silent.ids, silent.begin, silent["end"] }) -- how long a row is, is unknown
   end)
 
   it("refuses sounds without a row and options that need tokens for speech", function()

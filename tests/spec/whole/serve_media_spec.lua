@@ -51,11 +51,16 @@ describe("sounds over HTTP", function()
       local cues = say.output_of(line("digits", "run") .. (" --format %s --audio %s"):format(form, shell(wave)))
       assert.equal(cues, (select(3, send(server, route, wave, { "response_format=" .. form }))))
     end
-    local _, verbose = send(server, route, wave, { "response_format=verbose_json", "timestamp_granularities[]=word" })
+    local _, verbose = send(server, route, wave, { "response_format=verbose_json", "timestamp_granularities[]=word",
+      "timestamp_granularities[]=segment", "vad_filter=false", "chunking_strategy=auto" })
     local words = {}
     for i, each in ipairs(verbose.words) do words[i] = each.word end
-    assert.same({ want, want, "transcribe", 1 },
-      { verbose.text, table.concat(words, " "), verbose.task, #verbose.segments })
+    assert.same({ want, want, "transcribe", 1, "2.4930" },
+      { verbose.text, table.concat(words, " "), verbose.task, #verbose.segments, ("%.4f"):format(verbose.duration) })
+    for _, field in ipairs { "language=en", "prompt=a", "temperature=0.2", "task=transcribe" } do
+      assert.equal(field:match("%a+") .. ": is not supported",
+        select(2, send(server, route, wave, { field })).error.message)
+    end
   end)
 
   it("become what generate writes down, with its options", function()
@@ -69,10 +74,16 @@ describe("sounds over HTTP", function()
     assert.equal(written("--language de --prompt 'a b'"),
       select(2, send(server, route, wave, { "language=de", "prompt=a b" })).text)
     assert.equal(written("--task translate"), select(2, send(server, "/v1/audio/translations", wave)).text)
+    assert.equal(written("--task translate"), select(2, send(server, route, wave, { "task=translate" })).text)
+    assert.equal(written("--vad --language de"):gsub("\n", " "),
+      select(2, send(server, route, wave, { "vad_filter=true", "language=de" })).text)
     local _, verbose = send(server, route, wave, { "response_format=verbose_json", "language=de" })
     local segments = say.lines_of(say.output_of(line("speech", "generate")
       .. (" --format jsonl --timestamps --language de --audio %s"):format(shell(wave))))
-    assert.same({ "de", #segments }, { verbose.language, #verbose.segments })
+    assert.same({ "de", #segments, 3.3 }, { verbose.language, #verbose.segments, verbose.duration })
+    local text = {}
+    for i, each in ipairs(verbose.segments) do text[i] = each.text end
+    assert.equal(verbose.text, (table.concat(text):gsub("^ ", ""))) -- no spaces between segments
     for i, each in ipairs(segments) do
       local want, got = dkjson.decode(each), verbose.segments[i]
       assert.same({ want.begin, want["end"], want.ids, want.score },
@@ -91,6 +102,15 @@ describe("sounds over HTTP", function()
       { wave, { "temperature=2" }, 'temperature: "2", but a number from 0 to 1 is allowed' },
       { wave, { "temperature=x" }, 'temperature: "x", but a number from 0 to 1 is allowed' },
       { wave, { "stream=true" }, 'stream: "true", but false is allowed' },
+      { wave, { "include[]=logprobs" }, "include: is not supported" },
+      { wave, { 'chunking_strategy={"type":"server_vad"}' }, "chunking_strategy: is not supported: vad_filter is" },
+      { wave, { "best_of=5" }, "best_of: is not supported" },
+      { wave, { "task=x" }, 'task: "x", but transcribe or translate is allowed' },
+      { wave, { "language=de", "language=en" }, "language: a list, but a text is allowed" },
+      { wave, { "timestamp_granularities[]=segment", "timestamp_granularities[]=char" },
+        'timestamp_granularities: "char", but segment or word is allowed' },
+      { wave, { "timestamp_granularities[0]=word" },
+        "timestamp_granularities: go with the response_format verbose_json, srt or vtt" },
       { wave, { "language=xx" }, "language: 'xx', but auto or a language of the model is allowed: de en haw yue" },
     } do
       local status, said = send(server, route, each[1], each[2])

@@ -12,11 +12,11 @@ local function refusals(pictures, more) return helper.refusals(description(pictu
 
 describe("passes.validate.pictures", function()
   it("reads every field, and has defaults", function()
-    local all = { height = 10, width = 12, filter = "bicubic", fractions = true, crop = true, scale = 0.5,
+    local all = { height = 10, width = 12, filter = "bicubic", fractions = true, crop = true, pad = false, scale = 0.5,
       mean = { 1, 2, 3.5 },
       std = { 1, 1, 2 } }
     assert.same(all, helper.state(description(all), "validate").spec.pictures)
-    assert.same({ filter = "bilinear", fractions = false, crop = false, scale = 1.0, mean = { 0.0, 0.0, 0.0 },
+    assert.same({ filter = "bilinear", fractions = false, crop = false, pad = false, scale = 1.0, mean = { 0.0, 0.0, 0.0 },
       std = { 1.0, 1.0, 1.0 } }, helper.state(description({}), "validate").spec.pictures)
     assert.is_false(helper.state(description(false), "validate").spec.pictures)
     assert.same({}, refusals { shortest_edge = 9, crop = true })
@@ -25,15 +25,24 @@ describe("passes.validate.pictures", function()
   it("says what is wrong", function()
     assert.same({
       'pictures: no field "crops" (did you mean crop?)',
-      "pictures.filter: \"lanczos\", but bilinear or bicubic is allowed",
+      "pictures.filter: \"cubic\", but nearest, box, bilinear, hamming, bicubic or lanczos is allowed (did you mean "
+        .. "bicubic?)",
       "pictures.mean: a table, but a list of 3 numbers is allowed",
       "pictures.std.2: 0, but a number from 1e-06 to 1e+06 is allowed",
-    }, refusals { crops = true, filter = "lanczos", mean = { 1, 2 }, std = { 1, 0, 1 } })
+    }, refusals { crops = true, filter = "cubic", mean = { 1, 2 }, std = { 1, 0, 1 } })
     assert.same({ "pictures: true, but false or a table such as { height = 224, width = 224 } is allowed" },
       refusals(true))
     assert.same({ "pictures: height and width go together" }, refusals { height = 8 })
     assert.same({ "pictures: shortest_edge does not go with height and width" },
       refusals { height = 8, width = 8, shortest_edge = 8 })
+    assert.same({}, refusals { max_height = 8, max_width = 8, pad = true })
+    for said, given in pairs {
+      ["max_height and max_width go together"] = { max_height = 8 },
+      ["max_height and max_width do not go with other sizes"] = { max_height = 8, max_width = 8, shortest_edge = 8 },
+      ["longest_edge goes with shortest_edge"] = { longest_edge = 8 },
+      ["crop does not go with pad"] = { crop = true, pad = true },
+      ["fractions goes with bilinear and bicubic"] = { fractions = true, filter = "box" },
+    } do assert.same({ "pictures: " .. said }, refusals(given)) end
     assert.same({ "pictures: height 9 and width 8, but without crop they must be the image's, 8 and 8" },
       refusals { height = 9, width = 8 })
     assert.same({ "pictures: goes with 3 channels, but the image has 1" },
@@ -50,8 +59,7 @@ describe("passes.validate.pictures", function()
       return refusals(pictures or {}, all)
     end
     assert.same({}, of({}, { filter = "bicubic", mean = { 1, 2, 3 } }, { output = { { stage = "attend" } } }))
-    local sizes = "pictures: height, width, shortest_edge, crop and fractions do not go with patches of the whole "
-      .. "picture"
+    local sizes = "pictures: sizes, crop, pad and fractions do not go with patches of the whole picture"
     assert.same({ sizes }, of({}, { shortest_edge = 9 }))
     assert.same({ sizes }, of({}, { fractions = true }))
     assert.same({ "pictures: goes with rows of square patches of 3 channels, but rows have 36 numbers" },
