@@ -49,6 +49,14 @@ return function(of, spec)
     { name = "serve_choice", old = "return number != 1;", new = "return 1;", filter = "calls tools",
       wrong = "tools are called though tool_choice is none" },
   }
+  of("runtime/program/text/generate_left_out.c", suite) {
+    { name = "serve_left_out", old = "if (status == ATTN2C_OK && bytes == length &&", new = "if (0 &&",
+      filter = "all messages", wrong = "messages that a template leaves out are lost" },
+  }
+  of("runtime/program/serve/request.c", suite) {
+    { name = "serve_unread", old = "json_object_del(r->exchange->unread, name);", new = "",
+      filter = "names the fields", wrong = "fields that are read are said to be ignored" },
+  }
   of("runtime/program/serve/generate/reply.c", suite) {
     { name = "serve_index", old = "json_integer(n->answer->read.calls - (json_int_t)(json_array_size(n->calls) - i))",
       new = "json_integer((json_int_t)i)", filter = "calls tools", wrong = "each event numbers its calls anew" },

@@ -31,6 +31,8 @@ struct attn2c_exchange {
    * be called on the exchange from then on. */
   void (*gone)(attn2c_exchange *exchange);
   int64_t read_tokens, written_tokens;
+  struct json_t *unread; /* while its JSON is read: a copy of it without the fields that were asked for */
+  char ignored[160];     /* names of fields that nothing reads, with spaces between */
 };
 
 typedef struct attn2c_http_options {

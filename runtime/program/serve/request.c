@@ -4,10 +4,12 @@
 
 #include "program/serve/numbers.h"
 
+#include <ctype.h>
 #include <math.h>
 
 const json_t *attn2c_request_field(const attn2c_request *r, const char *name) {
   const json_t *value = json_object_get(r->given, name);
+  json_object_del(r->exchange->unread, name);
   return json_is_null(value) ? NULL : value;
 }
 
@@ -79,6 +81,45 @@ void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list) {
       snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " "), at);
       if (!r->failed) refuse_lacking(r, name, list);
     }
+}
+
+void attn2c_request_ignore(attn2c_exchange *exchange, const char *name) {
+  const size_t used = strlen(exchange->ignored), length = strlen(name);
+  if (used + length + 2 > sizeof exchange->ignored) return;
+  if (used) exchange->ignored[used] = ' ';
+  char *at = exchange->ignored + used + (used > 0);
+  for (size_t i = 0; i < length; i++)
+    at[i] = isalnum((unsigned char)name[i]) || strchr("_.-", name[i]) ? name[i] : '?';
+}
+
+void attn2c_request_note_unread(attn2c_exchange *exchange) {
+  /* They do not change an answer. */
+  static const char *const plain[] = {"user",
+                                      "store",
+                                      "metadata",
+                                      "service_tier",
+                                      "safety_identifier",
+                                      "prompt_cache_key",
+                                      "prediction",
+                                      "prompt_cache_retention",
+                                      "cache_prompt",
+                                      "id_slot",
+                                      "n_keep",
+                                      "n_discard",
+                                      "keep_alive",
+                                      "priority",
+                                      "request_id",
+                                      "timings_per_token",
+                                      "return_progress"};
+  const char *name;
+  json_t *value;
+  json_object_foreach(exchange->unread, name, value) {
+    int says_nothing = json_is_null(value) || is_empty(value);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) says_nothing |= strcmp(name, plain[i]) == 0;
+    if (!says_nothing) attn2c_request_ignore(exchange, name);
+  }
+  exchange->unread = NULL;
+  if (*exchange->ignored) attn2c_http_add_header(exchange, "Ignored-Fields", exchange->ignored);
 }
 
 const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other) {

@@ -30,6 +30,11 @@ typedef struct {
 } attn2c_lacking;
 /* Refuses the fields of a list, which ends with a row without names. */
 void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list);
+/* Notes a field that the request has and nothing reads; it is named in the log and in a header of the reply.
+ */
+void attn2c_request_ignore(attn2c_exchange *exchange, const char *name);
+/* Does so for fields that were not asked for, unless they ask for nothing. */
+void attn2c_request_note_unread(attn2c_exchange *exchange);
 /* Returns the one of two names of a field that is given; refuses both. */
 const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other);
 

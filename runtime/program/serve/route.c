@@ -3,7 +3,7 @@
 #include <strings.h>
 
 #include "base/text_facts.h"
-#include "program/serve/server.h"
+#include "program/serve/request.h"
 
 enum { MOST_JSON = 4 << 20, MOST_KEY = 1024 }; /* bytes */
 
@@ -136,6 +136,8 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
     return;
   }
   json_auto_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
+  json_auto_t *unread = json_is_object(given) ? json_copy(given) : NULL;
+  exchange->unread = unread;
   if (json_is_object(given))
     route->handle(server, exchange, given);
   else if (given)
@@ -205,6 +207,7 @@ static void cancel(attn2c_exchange *exchange) {
 }
 
 void attn2c_serve_submit(attn2c_server *server, attn2c_exchange *exchange, attn2c_job *job) {
+  attn2c_request_note_unread(exchange);
   job->server = server;
   job->exchange = exchange;
   exchange->gone = cancel;

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "chat/chat_template.h"
+#include "program/text/generate_left_out.h"
 
 struct attn2c_turns {
   const attn2c_chat_template *template;
@@ -112,6 +112,14 @@ int attn2c_turns_render(attn2c_turns *turns, int alone, const char **text, size_
   } else {
     alone = 0;
   }
-  return turns->template->render(turns->template, &turns->work, alone ? last : turns->messages,
-                                 alone ? first + 1 : turns->count, &options, text, length, fault, size);
+  const attn2c_chat_message *messages = alone ? last : turns->messages;
+  const size_t count = alone ? first + 1 : turns->count;
+  ATTN2C_TRY(turns->template->render(turns->template, &turns->work, messages, count, &options, text, length,
+                                     fault, size));
+  size_t found;
+  ATTN2C_TRY(attn2c_chat_left_out(turns->template, messages, count, &options, *text, *length, &found));
+  if (found == count) return ATTN2C_OK;
+  snprintf(fault, size, "the chat template leaves out messages of the role %s", messages[found].role);
+  attn2c_printable(fault);
+  return ATTN2C_FORMAT;
 }

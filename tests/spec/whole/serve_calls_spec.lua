@@ -200,10 +200,17 @@ describe("rankings over HTTP", function()
         assert.same({ each.index, each.score, each.text }, { other.index, other.relevance_score, other.document.text })
       end
     end
+    for _, route in ipairs { "/v2/rerank", "/rerank" } do
+      local _, other = server:ask(route, { query = query, documents = documents, top_n = 2, return_documents = true,
+        truncate = true })
+      assert.same(results, other, route)
+    end
     local _, objects = server:ask("/v1/rerank", { query = query, documents = { { text = "a" } } })
     assert.is_nil(objects.results[1].document)
     local _, pairs_of = server:ask("/predict", { inputs = { { "a", "b" }, { "a" } }, raw_scores = true })
     assert.same({ 2, 1, "LABEL_0" }, { #pairs_of, #pairs_of[1], pairs_of[1][1].label })
+    local _, one = server:ask("/", { inputs = "a", raw_scores = true })
+    assert.same({ pairs_of[2] }, one)
     local status, refused = server:ask("/rerank", '{"texts":["a"]}')
     assert.same({ 400, "query: nothing, but a text is needed" }, { status, refused.error })
     status, refused = server:ask("/v1/rerank", '{"query":"a"}')

@@ -36,7 +36,7 @@ describe("a server", function()
       list[#list + 1] = as .. "=" .. servers[name].address
     end
     say.sh("test -e venv/done || { python3 -m venv venv && venv/bin/pip install -q openai huggingface_hub "
-      .. "langchain-openai litellm numpy && touch venv/done; }")
+      .. "langchain-openai litellm mcp numpy && touch venv/done; }")
     local said = say.sh(("timeout 300 venv/bin/python %s/tests/serve/clients.py %s"):format(shell(root),
       table.concat(list, " ")))
     for _, client in ipairs { "openai", "huggingface_hub", "langchain%-openai", "litellm" } do

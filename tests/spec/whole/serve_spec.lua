@@ -160,6 +160,8 @@ describe("a program that serves", function()
         repeat_penalty = 2 },
       ["n_predict: 1, but it is the same as max_tokens"] = { n_predict = 1, max_tokens = 1 },
       ["min_tokens: is not supported"] = { min_tokens = 1 },
+      ["num_beams: is not supported"] = { num_beams = 4 },
+      ["do_sample: is not supported: temperature is"] = { do_sample = false },
       ["skip_special_tokens: is not supported"] = { skip_special_tokens = false },
       ["n_probs: is not supported: logprobs are"] = { n_probs = 2 },
     } do
@@ -304,6 +306,37 @@ describe("a program that serves", function()
       parts[#parts + 1] = event and event.choices[1].delta.content
     end
     assert.equal(expected.content, table.concat(parts))
+  end)
+
+  it("gives the model all messages, or refuses them", function()
+    local user = { role = "user", content = "Hi" }
+    local function chat(role, more)
+      local body = { messages = { { role = role, content = "Be brief." }, user }, max_tokens = 5, temperature = 0 }
+      for name, value in pairs(more or {}) do body.messages[1][name] = value end
+      local status, said = server:ask("/v1/chat/completions", body)
+      return status, said.error and said.error.message or said.choices[1].message.content
+    end
+    local _, system = chat("system")
+    assert.same({ 200, system }, { chat("developer") })
+    assert.same({ 400, "messages[0]: the model's chat template leaves out messages of the role usr" }, { chat("usr") })
+    assert.same({ 3, "chat: the chat template leaves out messages of the role usr\n" },
+      { own.refusal("echo '{\"role\":\"usr\",\"content\":\"a\"}' | "
+        .. own.line("llama", "chat", "--greedy --format jsonl")) })
+    assert.same({ 400, "messages: prefix and partial are not supported" }, { chat("assistant", { prefix = true }) })
+  end)
+
+  it("names the fields that nothing reads", function()
+    local body = { messages = { { role = "user", content = "Hi" } }, max_tokens = 1, user = "u", temprature = 0,
+      store = true, lora_id = false, reasoning_effort = "low", ["a\nb"] = 1,
+      chat_template_kwargs = { enable_thinking = false, colour = "red" } }
+    local _, _, text = server:ask("/v1/chat/completions", body, "-i")
+    local names = {}
+    for name in text:match("\nIgnored%-Fields: ([^\r]*)"):gmatch("%S+") do names[#names + 1] = name end
+    table.sort(names)
+    assert.same({ "a?b", "colour", "reasoning_effort", "temprature" }, names)
+    assert.matches(", 1 written, ignored fields: [%w_ ?]*temprature", server:said())
+    _, _, text = server:ask("/v1/completions", { prompt = "a", max_tokens = 1 }, "-i")
+    assert.falsy(text:find("Ignored", 1, true))
   end)
 
   it("goes on from a prompt that begins alike", function()

@@ -1,6 +1,8 @@
 /* chat.c - the messages of a chat, which the model's chat template makes a prompt. */
 #include "program/serve/generate/generate.h"
 
+#include "program/text/generate_left_out.h"
+
 enum { MOST_MESSAGES = 4096, MOST_VALUES = 1 << 16, MOST_KEYS = 256, MOST_DEPTH = 64 };
 
 /* Values of lists and objects, which are freed together. */
@@ -15,8 +17,9 @@ typedef struct {
   char **joined; /* contents that were lists of parts */
   size_t count;
   block *blocks;
-  json_t *parsed; /* arguments of functions, which came as texts */
-  int keeps_text; /* the template takes them as texts */
+  json_t *parsed;    /* arguments of functions, which came as texts */
+  int keeps_text;    /* the template takes them as texts */
+  int has_developer; /* the template knows this role */
   size_t values;
 } chat;
 
@@ -133,6 +136,9 @@ static void read_message(attn2c_request *r, chat *c, const json_t *given) {
     return;
   }
   message->role = json_string_value(role), message->role_length = json_string_length(role);
+  /* Clients of newer models send it for the system's. */
+  if (!c->has_developer && strcmp(message->role, "developer") == 0)
+    message->role = "system", message->role_length = 6;
   if (json_is_string(content)) {
     message->content = json_string_value(content), message->content_length = json_string_length(content);
   } else if (json_is_array(content)) {
@@ -144,6 +150,10 @@ static void read_message(attn2c_request *r, chat *c, const json_t *given) {
     message->content = ""; /* templates append it to a text */
   }
   c->count++;
+  /* Mistral's and Moonshot's words for a message that the answer goes on from. */
+  if (json_is_true(json_object_get(given, "prefix")) || json_is_true(json_object_get(given, "partial")))
+    attn2c_request_fail(r, 400, "messages", "unsupported_parameter",
+                        "messages: prefix and partial are not supported");
   static const char *const own[] = {"role", "content", NULL};
   if (json_object_size(given) > (content ? 2 : 1) && !r->failed)
     message->more = read_items(r, c, "messages", given, 0, own, &message->more_count);
@@ -233,7 +243,7 @@ static void add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
 
 /* Returns what the template is given by name: tools, chat_template_kwargs, and names that clients send beside
  * them. It is NULL after a fault. */
-static json_t *named_of(attn2c_request *r, const attn2c_tools *tools) {
+static json_t *named_of(attn2c_request *r, const attn2c_chat_template *template, const attn2c_tools *tools) {
   static const char *const beside[] = {"enable_thinking", "reasoning_effort"};
   const json_t *given = attn2c_request_field(r, "chat_template_kwargs");
   if (given && !json_is_object(given))
@@ -249,7 +259,24 @@ static json_t *named_of(attn2c_request *r, const attn2c_tools *tools) {
       failed = json_object_set(all, beside[i], (json_t *)value) != 0;
   }
   if (failed) attn2c_request_no_memory(r);
+  const char *name;
+  json_t *value;
+  json_object_foreach(all, name, value) {
+    if (!has_word(template, name)) attn2c_request_ignore(r->exchange, name);
+  }
   return all;
+}
+
+/* Refuses messages that would not reach the model. */
+static void refuse_left_out(attn2c_request *r, const attn2c_chat_template *template, const chat *c,
+                            const attn2c_chat_options *options, const char *text, size_t length) {
+  size_t found;
+  if (attn2c_chat_left_out(template, c->messages, c->count, options, text, length, &found) != ATTN2C_OK)
+    attn2c_request_no_memory(r);
+  else if (found < c->count)
+    attn2c_request_fail(r, 400, "messages", "unsupported_parameter",
+                        "messages[%zu]: the model's chat template leaves out messages of the role %.60s",
+                        found, c->messages[found].role);
 }
 
 void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
@@ -261,7 +288,8 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   if (!ask) return;
   const json_t *list = attn2c_request_field(r, "messages");
   const size_t count = json_array_size(list);
-  chat c = {.keeps_text = asked.form && asked.form->takes_text};
+  chat c = {.keeps_text = asked.form && asked.form->takes_text,
+            .has_developer = has_word(template, "developer")};
   if (count < 1 || count > MOST_MESSAGES) {
     attn2c_request_refuse(r, "messages", list, "a list of 1 to 4096 messages is allowed");
   } else {
@@ -272,7 +300,7 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   for (size_t i = 0; i < count && !r->failed; i++) read_message(r, &c, json_array_get(list, i));
   attn2c_chat_options options = {.add_generation_prompt = 1};
   attn2c_request_flag(r, "add_generation_prompt", &options.add_generation_prompt);
-  json_auto_t *named = named_of(r, &asked);
+  json_auto_t *named = named_of(r, template, &asked);
   if (!r->failed)
     options.flags = read_items(r, &c, asked.list ? "tools" : "chat_template_kwargs", named, -1, NULL,
                                &options.flag_count);
@@ -285,6 +313,7 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   if (status != ATTN2C_OK)
     attn2c_request_fail(r, status == ATTN2C_MEMORY ? 503 : 400, "messages", NULL, "messages: %s",
                         *fault ? fault : attn2c_strerror(status));
+  if (!r->failed) refuse_left_out(r, template, &c, &options, text, length);
   if (!r->failed) add_prompt(server, r, ask, text, length);
   free_chat(&c);
   attn2c_ask_submit(server, r, ask);

@@ -224,6 +224,7 @@ static const attn2c_lacking lacking[] = {{.names = "parameters"},
                                          {"output_dtype embedding_type", "\"float\"", "encoding_format is"},
                                          {"embedding_types", "[\"float\"]", "encoding_format is"},
                                          {"truncate_prompt_tokens", NULL, "truncate is"},
+                                         {"truncation auto_truncate max_length", NULL, "truncate is"},
                                          {.names = "rank_fields max_chunks_per_doc"},
                                          {"max_tokens_per_doc", NULL, "truncate is"},
                                          {.names = NULL}};

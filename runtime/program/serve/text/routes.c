@@ -113,13 +113,17 @@ static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t 
   attn2c_text_job_submit(server, &r, job);
 }
 
-static void rerank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  rank(server, exchange, given, "texts", "return_text", attn2c_reply_ranks);
-}
-
 static void rerank_documents(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   const int has_texts = !json_object_get(given, "documents") && json_object_get(given, "texts");
   rank(server, exchange, given, has_texts ? "texts" : "documents", "return_documents", attn2c_reply_results);
+}
+
+/* Clients of vLLM and infinity ask here for documents. */
+static void rerank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  if (json_object_get(given, "documents"))
+    rerank_documents(server, exchange, given);
+  else
+    rank(server, exchange, given, "texts", "return_text", attn2c_reply_ranks);
 }
 
 static int take_label(void *context, const char *text, size_t length) {
@@ -156,6 +160,8 @@ static void predict(attn2c_server *server, attn2c_exchange *exchange, const json
   attn2c_request_flag(&r, "raw_scores", &job->is_raw);
   if (server->model->text->spans) read_labels(&r, &job->work);
   if (!has_labels(server)) job->work.gets = ATTN2C_GETS_ANSWER;
+  /* Hugging Face's client takes the first of a list of texts, also of one text. */
+  if (has_labels(server) && !exchange->route->path[1]) job->is_single = 0;
   job->write = has_labels(server) ? attn2c_reply_labels : attn2c_reply_lists;
   attn2c_text_job_submit(server, &r, job);
 }
@@ -324,6 +330,7 @@ static void close_text(attn2c_server *server) {
 static const attn2c_route routes[] = {
     {ATTN2C_HTTP_POST, "/v1/embeddings", embeddings, OPENAI, embeds},
     {ATTN2C_HTTP_POST, "/v1/rerank", rerank_documents, OPENAI, ranks},
+    {ATTN2C_HTTP_POST, "/v2/rerank", rerank_documents, OPENAI, ranks},
     {ATTN2C_HTTP_POST, "/embed", embed, TEI, embeds},
     {ATTN2C_HTTP_POST, "/embed_all", embed_all, TEI, has_rows},
     {ATTN2C_HTTP_POST, "/rerank", rerank, TEI, ranks},
