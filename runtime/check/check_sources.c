@@ -5,21 +5,21 @@
 #include "check/check_sequence.h"
 #include "model/sequences.h"
 
-/* Returns the tensor of the decoder's state that has the name of an encoder's tensor, or -1. */
-static int kept_as(const attn2c_descriptor *model, int tensor) {
-  for (int i = 0; i < model->tensor_count; i++)
+/* Returns the first tensor from number `from` on of a decoder's state that has the name of an encoder's
+ * tensor, or -1. A decoder with adapters next to it has tensors of its own. */
+static int kept_as(const attn2c_descriptor *model, int tensor, int from) {
+  for (int i = from; i < model->tensor_count; i++)
     if (model->tensors[i].kind == ATTN2C_STATE &&
         strcmp(model->tensors[i].name, model->tensors[tensor].name) == 0)
       return i;
   return -1;
 }
 
-/* Copies what the trace has of a sequence, of which the job is. */
-static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
+/* Copies a tensor of the trace of a sequence, of which the job is. */
+static int take_tensor(attn2c_check_sources *sources, ptrdiff_t sequence, int tensor) {
   const attn2c_check_job *job = &sources->job;
-  for (int i = 0; i < job->entry->op_count; i++) {
-    const int tensor = job->entry->ops[i].result, kept = kept_as(job->descriptor, tensor);
-    if (kept < 0) continue;
+  const attn2c_descriptor *model = job->descriptor;
+  for (int kept = -1; (kept = kept_as(model, tensor, kept + 1)) >= 0;) {
     void *copy;
     const void *values = attn2c_check_trace_view(&job->trace, tensor, &copy);
     const size_t bytes = (size_t)attn2c_elements(&job->descriptor->tensors[tensor]) * sizeof(float);
@@ -29,6 +29,12 @@ static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
     if (!to) return attn2c_check_no_memory(job, "sources");
     sources->values[sequence * sources->tensors + kept] = to;
   }
+  return ATTN2C_OK;
+}
+
+static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
+  for (int i = 0; i < sources->job.entry->op_count; i++)
+    ATTN2C_TRY(take_tensor(sources, sequence, sources->job.entry->ops[i].result));
   return ATTN2C_OK;
 }
 
@@ -110,6 +116,8 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
 void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *job) {
   for (int64_t i = 0; sources->values && i < sources->call.n.count * sources->tensors; i++)
     attn2c_free(sources->values[i]);
+  for (int tensor = 0; tensor < job->program->model->tensor_count; tensor++)
+    if (job->program->model->tensors[tensor].kind == ATTN2C_STATE) job->weights[tensor] = NULL;
   free(sources->values);
   free(sources->inputs);
   attn2c_checked_call_end(&sources->call);
