@@ -238,7 +238,7 @@ end
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
   return with(with(values, emit_lengths.values(state)), { entry = entry.name, batch = state.spec.batch,
-    seq = state.spec.seq, suffix = suffix, role = state.spec.role,
+    seq = state.spec.seq, suffix = suffix, role = state.spec.role, is_adapted = state.spec.is_adapted or false,
     flops = entry.flops, of_rows = of_rows(state.spec), op_count = #entry.ops,
     arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
@@ -298,7 +298,7 @@ local function build_of(build, add)
     if entry == build.primary then values.primary = values.entries[i] end
   end
   values.other_entries = words.filter(values.entries, function(entry) -- those that callers name
-    return entry ~= values.primary and entry.role ~= "adapted"
+    return entry ~= values.primary and not entry.is_adapted
   end)
   values.is_teamed = #build.spec.workers > 1
   local function one_an_entry(text) return table.concat(words.map(values.entries, text), ", ") end
@@ -387,7 +387,7 @@ local function model_values(state, builds)
     draft = state.spec.draft and state.texts and state.texts.spec.name or false,
     picture_input = image_member, picture_height = image.height or false,
     picture_width = image.width or false, picture_patch = emit_picture.patch(image), picture_rows = reader.spec.seq,
-    reads_ids = reader.graph.tensors[reader.graph.entry.inputs[1]].type == "i32",
+    encodes = reader.spec.role == "encode", reads_ids = reader.graph.tensors[reader.graph.entry.inputs[1]].type == "i32",
     has_languages = emit_text.has_languages(state), has_chat = state.chat ~= nil,
     has_sound = state.spec.sound and true or false,
     has_ctc = emit_sound_facts.ctc(state.spec),

@@ -602,7 +602,7 @@ end
 -- Returns the graph of a spec of the state's entry.
 local function built(state, spec)
   local self = Builder.new(spec.decoder or spec, state.name, state.target_names,
-    spec.role == "adapted" and state.adapters or nil)
+    spec.is_adapted and state.adapters or nil)
   if spec.role == "encode" then
     encode(self, spec)
   elseif spec.role == "features" then
@@ -610,17 +610,17 @@ local function built(state, spec)
   else
     memory(self)
     output(self, stack(self))
-    if spec.adapters then -- the last of the inputs, also where what comes into the layers is adapted
-      local name, inputs = self:of_sequences().name, self.entry.inputs
-      self.entry.inputs = words.filter(inputs, function(input) return input ~= name end)
-      table.insert(self.entry.inputs, name)
-    end
-    attention.show_queries(self)
   end
+  if self.model.adapters and spec.role ~= "features" then -- the last of the inputs, also where the layers' are adapted
+    local name, inputs = self:of_sequences().name, self.entry.inputs
+    self.entry.inputs = words.filter(inputs, function(input) return input ~= name end)
+    table.insert(self.entry.inputs, name)
+  end
+  attention.show_queries(self)
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
   shorten(self.entry)
-  if not expose(self, state, spec.role) then asked.apply(self) end
+  if not expose(self, state) then asked.apply(self) end
   local made = self:finish(others(state))
   made.smoothing = smoothed
   return made

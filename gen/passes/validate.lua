@@ -448,9 +448,6 @@ local without_adapters = {
   { "ranks or stages", "which divide the weights", function(spec)
     return (spec.ranks or 1) * (spec.stages or 1) > 1
   end },
-  { "a context beside an encoder", "whose states have none; adapter=FOLDER merges one", function(spec)
-    return spec.context and spec.memory and spec.memory.encoder
-  end },
   { "input_order", "whose products read columns in an order of their own", function(spec) return spec.input_order end },
   { "layout = \"seq_first\"", "which takes one batch", function(spec) return spec.layout == "seq_first" end },
 }
@@ -583,12 +580,18 @@ local function add_entry(say, raise, build, description, size, is_list)
   end
   local primary = add("forward", "", spec)
   build.entries, build.primary, build.spec = { primary }, primary, spec
-  if spec.adapters then
-    table.insert(build.entries, 1, add("adapted", "_adapted", words.merged(spec, { role = "adapted" })))
+  -- Adds the entry that adds adapters to the first one's results, before that.
+  local function add_adapted(name, of)
+    if not spec.adapters then return end
+    table.insert(build.entries, 1, add(name, "_" .. name, words.merged(of, { is_adapted = true })))
   end
+  add_adapted("adapted", spec)
   if channels then table.insert(build.entries, 1, add("channels", "_channels", channels)) end
   if features then table.insert(build.entries, 1, add("features", "_features", features)) end
-  if encode then table.insert(build.entries, 1, add("encode", "_encode", encode)) end
+  if encode then
+    table.insert(build.entries, 1, add("encode", "_encode", encode))
+    add_adapted("encode_adapted", encode)
+  end
 end
 
 -- Returns the first reason why a description's model does not go with any length, or nil. A description with other

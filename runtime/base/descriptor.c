@@ -10,11 +10,18 @@ const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model) {
 }
 
 const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model) {
-  return model->continued && model->continued->source ? model->entries : NULL;
+  return model->continued && model->continued->source ? model->entries + (model->adapters ? 1 : 0) : NULL;
 }
 
-const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model) {
-  return model->adapters ? attn2c_primary_entry(model) - 1 : NULL;
+const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model, const attn2c_entry *entry) {
+  const int has_one = entry == attn2c_primary_entry(model) || entry == attn2c_encode_entry(model);
+  return model->adapters && has_one ? entry - 1 : NULL;
+}
+
+const attn2c_entry *attn2c_plain_entry(const attn2c_descriptor *model, const attn2c_entry *entry) {
+  const attn2c_entry *primary = attn2c_primary_entry(model), *encode = attn2c_encode_entry(model);
+  if (!model->adapters) return entry;
+  return entry == primary - 1 || (encode && entry == encode - 1) ? entry + 1 : entry;
 }
 
 int attn2c_adapters_input(const attn2c_descriptor *model) {
@@ -23,10 +30,9 @@ int attn2c_adapters_input(const attn2c_descriptor *model) {
 
 const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
                                          const void *const *inputs, int64_t count) {
-  const attn2c_entry *adapted = attn2c_adapted_entry(model);
+  const attn2c_entry *adapted = attn2c_adapted_entry(model, entry);
   const int32_t *adapters = adapted ? inputs[entry->input_count - 1] : NULL;
-  if (!adapters || entry != attn2c_primary_entry(model)) return entry;
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; adapters && i < count; i++)
     if (adapters[i] != 0) return adapted;
   return entry;
 }
@@ -39,9 +45,9 @@ int attn2c_adapter_number(const attn2c_descriptor *model, const char *name) {
 }
 
 const attn2c_lengths *attn2c_lengths_of(const attn2c_descriptor *model, const attn2c_entry *entry) {
+  entry = attn2c_plain_entry(model, entry);
   if (entry == attn2c_encode_entry(model)) return model->continued->source_lengths;
-  const int is_primary = entry == attn2c_primary_entry(model) || entry == attn2c_adapted_entry(model);
-  return model->is_open && is_primary ? model->lengths : NULL;
+  return model->is_open && entry == attn2c_primary_entry(model) ? model->lengths : NULL;
 }
 
 int64_t attn2c_call_rows(const attn2c_descriptor *model) {

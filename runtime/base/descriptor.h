@@ -504,14 +504,17 @@ int64_t attn2c_call_rows(const attn2c_descriptor *model);
 int64_t attn2c_logits_width(const attn2c_descriptor *model);
 /* Returns the primary entry itself. */
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
-/* Returns the entry that reads sources, or NULL: the first of a model whose state keeps what it makes. */
+/* Returns the entry that reads sources, or NULL: the first of a model whose state keeps its results. */
 const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model);
-/* Returns the entry before the primary one that adds adapters to what that computes; NULL: there are none. */
-const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model);
+/* Returns the entry before the primary one, or before the one that reads sources, which adds adapters to what
+ * that computes; NULL: there is none. */
+const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model, const attn2c_entry *entry);
+/* Returns the entry whose results an entry adds adapters to, or the entry itself. */
+const attn2c_entry *attn2c_plain_entry(const attn2c_descriptor *model, const attn2c_entry *entry);
 /* Returns the number of the primary entry's input that has the adapters of sequences: its last; or -1. */
 int attn2c_adapters_input(const attn2c_descriptor *model);
-/* Returns the entry that makes a call of `count` sequences. A call to the primary entry in which some
- * sequence has an adapter is made by the adapted entry; all others are made by the entry itself. */
+/* Returns the entry that makes a call of `count` sequences: the adapted one if some sequence has an adapter,
+ * else the entry itself. */
 const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
                                          const void *const *inputs, int64_t count);
 /* Returns the number of the adapter called `name`, 0 for "none", or -1. */

@@ -122,9 +122,9 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   attn2c_check_sequence calls;
   attn2c_check_sources sources;
   calls.job = sources.call.job = NULL;
-  const int continues = job->descriptor->continued && job->entry != attn2c_encode_entry(job->descriptor) &&
-                        attn2c_lengths_of(job->descriptor, job->entry);
-  const int encodes = job->entry == attn2c_encode_entry(job->descriptor);
+  const int encodes = attn2c_plain_entry(job->descriptor, job->entry) == attn2c_encode_entry(job->descriptor);
+  const int continues =
+      job->descriptor->continued && !encodes && attn2c_lengths_of(job->descriptor, job->entry);
   int status = verify_inputs(job);
   if (status == ATTN2C_OK && (continues || encodes)) status = begin_state(continues ? &calls : NULL, job);
   if (status == ATTN2C_OK) status = verify_ops(job);
@@ -173,25 +173,25 @@ static int report_entry(attn2c_check_job *job, const char *name, FILE *out, int 
   return status != ATTN2C_OK ? status : end;
 }
 
-/* Reports an entry of a model with adapters next to its weights: the primary one without any; the other one
- * with each of them for the first sequence, and others, or none, for those after it. Its inputs may say which
+/* Reports an entry of a model with adapters next to its weights: a plain one without any; an adapted one with
+ * each of them for the first sequence, and others, or none, for those after it. Its inputs may say which
  * instead. */
 static int report_adapters(attn2c_check_job *job, FILE *out, int json, const char *repeat_command) {
   const attn2c_descriptor *model = job->descriptor;
-  const attn2c_entry *primary = attn2c_primary_entry(model);
-  const int last = job->entry->input_count - 1, is_primary = job->entry == primary;
+  const attn2c_entry *plain = attn2c_plain_entry(model, job->entry);
+  const int last = job->entry->input_count - 1, is_plain = job->entry == plain;
   const int64_t batch = attn2c_elements(attn2c_check_tensor(job, job->entry->inputs[last]));
   const int64_t all = attn2c_check_tensor(job, job->entry->inputs[last])->limit;
-  const int is_given = !is_primary && attn2c_entry_of_call(model, primary, job->inputs, batch) != primary;
+  const int is_given = !is_plain && attn2c_entry_of_call(model, plain, job->inputs, batch) != plain;
   const void **in = calloc((size_t)last + 1, sizeof *in);
   int32_t *adapters = calloc((size_t)batch, sizeof *adapters);
   int status = in && adapters ? ATTN2C_OK : attn2c_check_no_memory(job, "adapters"), mismatch = 0;
   for (int i = 0; i <= last && in; i++) in[i] = i == last && !is_given ? adapters : job->inputs[i];
-  for (int64_t n = is_primary ? 0 : 1; n < (is_primary ? 1 : is_given ? 2 : all) && !status; n++) {
+  for (int64_t n = is_plain ? 0 : 1; n < (is_plain ? 1 : is_given ? 2 : all) && !status; n++) {
     char name[128];
     for (int64_t i = 0; i < batch && n > 0; i++) adapters[i] = (int32_t)((n + i) % all);
-    snprintf(name, sizeof name, "%s%s%s", job->entry->name, is_primary || is_given ? "" : " ",
-             is_primary || is_given ? "" : model->adapters[n - 1]);
+    snprintf(name, sizeof name, "%s%s%s", job->entry->name, is_plain || is_given ? "" : " ",
+             is_plain || is_given ? "" : model->adapters[n - 1]);
     job->inputs = in;
     status = report_entry(job, name, out, json, repeat_command);
     if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;
@@ -223,8 +223,8 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
     job.entry = &descriptor->entries[number];
     job.inputs = inputs;
     inputs += job.entry->input_count;
-    if (job.entry == attn2c_adapted_entry(descriptor) ||
-        (descriptor->adapters && number == attn2c_primary(descriptor)))
+    const attn2c_entry *plain = attn2c_plain_entry(descriptor, job.entry);
+    if (attn2c_adapted_entry(descriptor, plain))
       status = report_adapters(&job, out, json, repeat_command);
     else
       status = report_entry(&job, job.entry->name, out, json, repeat_command);

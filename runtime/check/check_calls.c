@@ -83,7 +83,8 @@ int attn2c_checked_call_begin(attn2c_checked_call *call, attn2c_check_job *job, 
   call->in = allocate_arrays(call, job->entry->inputs, job->entry->input_count);
   call->out = allocate_arrays(call, job->entry->outputs, job->entry->output_count);
   if (!call->in || !call->out) return attn2c_check_no_memory(job, "arrays of sequences");
-  if (job->entry == attn2c_encode_entry(job->descriptor)) {
+  const attn2c_entry *plain = attn2c_plain_entry(job->descriptor, job->entry);
+  if (plain == attn2c_encode_entry(job->descriptor)) {
     call->kept = attn2c_reserve((size_t)(count * state_floats(call)) * sizeof(float));
     if (!call->kept) return attn2c_check_no_memory(job, "state");
   }
@@ -94,7 +95,7 @@ int attn2c_checked_call_begin(attn2c_checked_call *call, attn2c_check_job *job, 
       ((uint32_t *)call->in[i])[k] = ((const uint32_t *)job->inputs[i])[k % known];
   }
   /* Sequences have the adapters in turn, and none. */
-  if (job->entry == attn2c_adapted_entry(job->descriptor))
+  if (job->entry != plain)
     for (ptrdiff_t i = 1, last = job->entry->input_count - 1; i < count; i++)
       ((int32_t *)call->in[last])[i] = (int32_t)((((const int32_t *)call->in[last])[0] + i) %
                                                  job->descriptor->tensors[job->entry->inputs[last]].limit);

@@ -322,14 +322,14 @@ static int run_whole(script *s) {
                          tensor->limit);
   /* Keys and values that no call has written are read by none. */
   attn2c_check_fill(s->context->state, s->of->sequences * s->of->state_floats);
-  int status = ATTN2C_OK;
-  for (int64_t i = 0; job->sources && i < s->of->sequences && status == ATTN2C_OK; i++)
-    status = attn2c_check_sources_read(job->sources, s->context, i, 0);
-  if (status == ATTN2C_OK) status = attn2c_checked_call_begin(&s->all, job, &count, 1);
+  int status = attn2c_checked_call_begin(&s->all, job, &count, 1);
   s->ids = status == ATTN2C_OK ? s->all.in[0] : NULL;
-  const int is_adapted = job->entry == attn2c_adapted_entry(job->descriptor);
-  for (int64_t i = 0; is_adapted && i < s->of->sequences && status == ATTN2C_OK; i++)
-    status = attn2c_set_adapter(s->context, i, ((const int32_t *)s->all.in[1])[0]);
+  const int is_adapted = job->entry != attn2c_plain_entry(job->descriptor, job->entry);
+  for (int64_t i = 0; i < s->of->sequences && status == ATTN2C_OK; i++) {
+    if (is_adapted) status = attn2c_set_adapter(s->context, i, ((const int32_t *)s->all.in[1])[0]);
+    if (job->sources && status == ATTN2C_OK)
+      status = attn2c_check_sources_read(job->sources, s->context, i, 0);
+  }
   return status == ATTN2C_OK ? attn2c_checked_call_through(&s->all, s->context, s->all.out, "forward")
                              : status;
 }

@@ -451,7 +451,7 @@ int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   bed bed = {.job = job, .trace = trace, .given = job->inputs, .samples = samples_for(job->entry->flops)};
   bed.copies = calloc((size_t)count + 1, sizeof *bed.copies);
   bed.arena = attn2c_allocate((size_t)(job->descriptor->arena_floats + 1) * sizeof(float));
-  const int keeps = job->entry == attn2c_encode_entry(job->descriptor);
+  const int keeps = attn2c_plain_entry(job->descriptor, job->entry) == attn2c_encode_entry(job->descriptor);
   if (keeps)
     bed.traced_state = attn2c_allocate((size_t)job->descriptor->continued->state_floats * sizeof(float));
   int status = bed.copies && bed.arena && (bed.traced_state || !keeps)

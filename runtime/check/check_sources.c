@@ -5,21 +5,21 @@
 #include "check/check_sequence.h"
 #include "model/sequences.h"
 
-/* Returns the tensor of the decoder's state that has the name of an encoder's tensor, or -1. */
-static int kept_as(const attn2c_descriptor *model, int tensor) {
-  for (int i = 0; i < model->tensor_count; i++)
+/* Returns the first tensor from number `from` on of a decoder's state that has the name of an encoder's
+ * tensor, or -1. A decoder with adapters next to it has tensors of its own. */
+static int kept_as(const attn2c_descriptor *model, int tensor, int from) {
+  for (int i = from; i < model->tensor_count; i++)
     if (model->tensors[i].kind == ATTN2C_STATE &&
         strcmp(model->tensors[i].name, model->tensors[tensor].name) == 0)
       return i;
   return -1;
 }
 
-/* Copies what the trace has of a sequence, of which the job is. */
-static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
+/* Copies a tensor of the trace of a sequence, of which the job is. */
+static int take_tensor(attn2c_check_sources *sources, ptrdiff_t sequence, int tensor) {
   const attn2c_check_job *job = &sources->job;
-  for (int i = 0; i < job->entry->op_count; i++) {
-    const int tensor = job->entry->ops[i].result, kept = kept_as(job->descriptor, tensor);
-    if (kept < 0) continue;
+  const attn2c_descriptor *model = job->descriptor;
+  for (int kept = -1; (kept = kept_as(model, tensor, kept + 1)) >= 0;) {
     void *copy;
     const void *values = attn2c_check_trace_view(&job->trace, tensor, &copy);
     const size_t bytes = (size_t)attn2c_elements(&job->descriptor->tensors[tensor]) * sizeof(float);
@@ -29,6 +29,12 @@ static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
     if (!to) return attn2c_check_no_memory(job, "sources");
     sources->values[sequence * sources->tensors + kept] = to;
   }
+  return ATTN2C_OK;
+}
+
+static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
+  for (int i = 0; i < sources->job.entry->op_count; i++)
+    ATTN2C_TRY(take_tensor(sources, sequence, sources->job.entry->ops[i].result));
   return ATTN2C_OK;
 }
 
@@ -54,7 +60,8 @@ static int read_source(attn2c_check_sources *sources, ptrdiff_t number) {
   if (!in) return ATTN2C_MEMORY;
   job->inputs = in;
   job->sequences = &n;
-  int status = attn2c_check_run(job, job->program->trace[0], job->trace.arena, call->out, "trace");
+  const ptrdiff_t entry = job->entry - job->descriptor->entries;
+  int status = attn2c_check_run(job, job->program->trace[entry], job->trace.arena, call->out, "trace");
   attn2c_check_sequence view;
   if (status == ATTN2C_OK) {
     status = attn2c_check_sequence_begin(&view, job, &n, 0, in, call->out);
@@ -76,6 +83,7 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
   const attn2c_descriptor *model =
       job->program->model; /* the job's has tensors as large as a decoder's call */
   const attn2c_entry *encode = attn2c_encode_entry(model);
+  const int is_adapted = job->entry != attn2c_plain_entry(model, job->entry);
   const attn2c_lengths *of = model->continued->source_lengths;
   const int64_t most = of->sizes[0].seq, sequences = model->continued->sequences;
   int32_t lengths[ATTN2C_CHECK_SEQUENCES];
@@ -83,8 +91,14 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
   *sources = (attn2c_check_sources){.job = *job, .tensors = model->tensor_count};
   sources->call.job = &sources->job;
   sources->job.descriptor = sources->job.trace.model = model;
-  sources->job.entry = sources->job.trace.entry = encode;
-  sources->job.inputs = sources->job.trace.inputs = job->source_inputs;
+  sources->job.entry = sources->job.trace.entry =
+      is_adapted ? attn2c_adapted_entry(model, encode) : encode;
+  sources->inputs = calloc((size_t)encode->input_count, sizeof *sources->inputs);
+  if (!sources->inputs) return attn2c_check_no_memory(job, "sources");
+  for (int i = 0; i < encode->input_count; i++) sources->inputs[i] = job->source_inputs[i];
+  if (model->adapters) /* the decoder's */
+    sources->inputs[encode->input_count - 1] = job->inputs[job->entry->input_count - 1];
+  sources->job.inputs = sources->job.trace.inputs = sources->inputs;
   sources->values = calloc((size_t)(room * sources->tensors), sizeof *sources->values);
   if (!sources->values) return attn2c_check_no_memory(job, "sources");
   lengths[0] = (int32_t)most;
@@ -102,7 +116,10 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
 void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *job) {
   for (int64_t i = 0; sources->values && i < sources->call.n.count * sources->tensors; i++)
     attn2c_free(sources->values[i]);
+  for (int tensor = 0; tensor < job->program->model->tensor_count; tensor++)
+    if (job->program->model->tensors[tensor].kind == ATTN2C_STATE) job->weights[tensor] = NULL;
   free(sources->values);
+  free(sources->inputs);
   attn2c_checked_call_end(&sources->call);
   job->sources = NULL;
 }
@@ -118,6 +135,7 @@ int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_contex
   ATTN2C_OWN const void **in = is_of_one_length ? inputs_of(sources, &sources->call.n, is_other && has_other)
                                                 : inputs_of(sources, &n, 1);
   if (!in) return ATTN2C_MEMORY;
+  if (sources->job.descriptor->adapters) in[sources->job.entry->input_count - 1] = NULL; /* it has its own */
   int status = attn2c_encode(context, 1, &slot, &rows, in);
   if (status != ATTN2C_OK)
     return attn2c_fail(sources->job.message, status, "entry encode: %s", attn2c_strerror(status));

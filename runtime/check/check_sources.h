@@ -5,11 +5,12 @@
 #include "check/check_calls.h"
 
 typedef struct attn2c_check_sources {
-  attn2c_checked_call call; /* of `encode` */
+  attn2c_checked_call call; /* of `encode`, or of it with adapters */
+  const void **inputs;      /* of the entry */
   const int32_t *lengths;   /* of the sources, by sequence; the first is the longest that the model takes */
   float **values;           /* [sequences][tensors], of tensors of the state; else NULL */
   int64_t tensors;
-  attn2c_check_job job; /* of the entry `encode` */
+  attn2c_check_job job; /* of the entry */
 } attn2c_check_sources;
 
 /* Reads sources of several lengths into the sequences of job->state, by the trace of `encode`, in the memory

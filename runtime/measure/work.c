@@ -21,7 +21,9 @@ static double visible_pairs(const attn2c_op *op, int64_t length) {
 /* Returns the rows of the longest sequence of the entry that an op is in. */
 static int64_t most_of(const attn2c_descriptor *model, const attn2c_op *op) {
   const attn2c_entry *encode = attn2c_encode_entry(model);
-  const int is_of_encoder = encode && op >= encode->ops && op < encode->ops + encode->op_count;
+  int is_of_encoder = 0; /* which comes first, after the one with adapters */
+  for (const attn2c_entry *e = model->entries; encode && e <= encode; e++)
+    is_of_encoder |= op >= e->ops && op < e->ops + e->op_count;
   return (is_of_encoder ? model->continued->source_lengths : model->lengths)->sizes[0].seq;
 }
 

@@ -210,8 +210,11 @@ int attn2c_set_adapter(attn2c_context *context, int64_t sequence, int64_t adapte
   int32_t *own = symbol ? attn2c_state_grown(context, symbol, sequence) : NULL;
   if (!own) return has_sequence(context, sequence) && adapter == 0 ? ATTN2C_OK : ATTN2C_USAGE;
   const int is_known = adapter >= 0 && adapter <= continued_of(context)->symbols[symbol].most;
-  if (!is_known || (*own != adapter && context->positions[sequence] > 0)) return ATTN2C_USAGE;
+  if (*own == adapter) return ATTN2C_OK;
+  if (!is_known || context->positions[sequence] > 0) return ATTN2C_USAGE;
   *own = (int32_t)adapter;
+  const int source = continued_of(context)->source;
+  if (source) *attn2c_state_grown(context, source, sequence) = 0;
   return ATTN2C_OK;
 }
 
@@ -259,7 +262,7 @@ static int copy_any(void *context, int32_t from, int32_t to, int32_t same, int32
 
 static int encode_any(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
                       const int32_t *ids) {
-  const void *const inputs[] = {ids};
+  const void *const inputs[] = {ids, NULL}; /* sequences have their adapters */
   return continued_of(context)->encode(context, count, sequences, counts, inputs);
 }
 
@@ -297,13 +300,15 @@ int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each,
   int32_t slots[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
   int64_t written = 0;
   if (of->source && count > of->sequences) return ATTN2C_USAGE;
-  for (int64_t i = 0; of->source && i < count; i++)
-    if (!has_source(context, i)) return ATTN2C_USAGE;
+  for (int64_t i = 0; of->source && i < count; i++) {
+    const int is_other = adapters && adapters[i] != *attn2c_state_grown(context, of->adapter, i);
+    if (!has_source(context, i) || is_other) return ATTN2C_USAGE;
+  }
   memset(context->positions, 0, (size_t)of->sequences * sizeof *context->positions);
   for (int64_t done = 0, together; done < count; done += together) {
     together = count - done < of->sequences ? count - done : of->sequences;
     for (int i = 0; i < together; i++) slots[i] = i, counts[i] = each ? each[done + i] : (int32_t)seq;
-    for (int i = 0; of->adapter && i < together; i++) {
+    for (int i = 0; of->adapter && !of->source && i < together; i++) {
       context->positions[i] = 0;
       if (attn2c_set_adapter(context, i, adapters ? adapters[done + i] : 0)) return ATTN2C_FORMAT;
     }

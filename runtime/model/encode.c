@@ -11,8 +11,8 @@ static int verify_integers(const attn2c_sequence_calls *d) {
   for (int64_t i = 0; i < d->count; i++) all.rows += attn2c_rows_of(d, i);
   for (int i = 0; i < d->entry->input_count; i++) {
     const attn2c_tensor *tensor = &model->tensors[d->entry->inputs[i]];
-    if (tensor->type != ATTN2C_I32 || !d->inputs[i]) continue;
-    const int32_t *values = d->inputs[i];
+    if (tensor->type != ATTN2C_I32 || !attn2c_input_of(d, i)) continue;
+    const int32_t *values = attn2c_input_of(d, i);
     const int64_t count = attn2c_elements_before(d, &d->lengths->inputs[i], d->entry->inputs[i], all);
     for (int64_t k = 0; k < count; k++)
       if (values[k] < tensor->minimum || values[k] >= tensor->limit) return ATTN2C_FORMAT;
@@ -30,8 +30,9 @@ int attn2c_encode_outputs(attn2c_context *context, int64_t count, const int32_t 
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *entry = attn2c_encode_entry(model);
   const attn2c_lengths *lengths = entry ? attn2c_lengths_of(model, entry) : NULL;
-  int32_t origins[ATTN2C_MOST_SEQUENCES];
-  const attn2c_sequence_calls d = {.context = context,
+  const int of_adapter = entry ? model->continued->adapter : 0;
+  int32_t origins[ATTN2C_MOST_SEQUENCES], adapters[ATTN2C_MOST_SEQUENCES];
+  attn2c_sequence_calls d = {.context = context,
                                    .entry = entry,
                                    .lengths = lengths,
                                    .count = count,
@@ -46,12 +47,20 @@ int attn2c_encode_outputs(attn2c_context *context, int64_t count, const int32_t 
     const int64_t sequence = sequences[i];
     if (sequence < 0 || sequence >= model->continued->sequences || seen[sequence]++) return ATTN2C_USAGE;
   }
+  if (of_adapter) {
+    const int32_t *given = inputs[entry->input_count - 1];
+    for (int64_t i = 0; i < count; i++)
+      adapters[i] = given ? given[i] : *attn2c_state_grown(context, of_adapter, sequences[i]);
+    d.adapters = adapters;
+  }
   attn2c_state_origins(context, count, sequences, origins);
   int status = attn2c_sequence_calls_verify(&d);
   if (status == ATTN2C_OK) status = verify_integers(&d);
   if (status == ATTN2C_OK) status = attn2c_sequence_calls_run(&d);
   attn2c_model_settle(context->model);
-  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++)
+  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
     attn2c_state_begin(context, sequences[i], origins[i], attn2c_rows_of(&d, i));
+    if (of_adapter) *attn2c_state_grown(context, of_adapter, sequences[i]) = adapters[i];
+  }
   return status;
 }

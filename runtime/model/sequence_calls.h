@@ -19,7 +19,13 @@ typedef struct {
   const int32_t *slots; /* their places in the state; NULL: none is kept */
   const void *const *inputs;
   void *const *outputs;
+  const int32_t *adapters; /* take the place of the last input; NULL: none do */
 } attn2c_sequence_calls;
+
+/* Returns the array of an input, or NULL. */
+static inline const void *attn2c_input_of(const attn2c_sequence_calls *d, int input) {
+  return d->adapters && input == d->entry->input_count - 1 ? d->adapters : d->inputs[input];
+}
 
 static inline int64_t attn2c_rows_of(const attn2c_sequence_calls *d, int64_t sequence) {
   return d->each ? d->each[sequence] : d->seq;

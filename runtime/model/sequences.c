@@ -62,9 +62,10 @@ static int call_entry(const attn2c_sequence_calls *d, attn2c_call_place at, cons
   const attn2c_entry *entry = d->entry;
   const attn2c_model *model = d->context->model;
   for (int i = 0; i < entry->input_count; i++)
-    open->in[i] = d->inputs[i] ? (const uint32_t *)d->inputs[i] +
-                                     attn2c_elements_before(d, &d->lengths->inputs[i], entry->inputs[i], at)
-                               : (const void *)open->zeros;
+    open->in[i] = attn2c_input_of(d, i)
+                      ? (const uint32_t *)attn2c_input_of(d, i) +
+                            attn2c_elements_before(d, &d->lengths->inputs[i], entry->inputs[i], at)
+                      : (const void *)open->zeros;
   for (int i = 0; i < entry->output_count; i++)
     open->out[i] = d->outputs && d->outputs[i]
                        ? (uint32_t *)d->outputs[i] +
@@ -80,7 +81,7 @@ int attn2c_sequence_calls_verify(const attn2c_sequence_calls *d) {
   const attn2c_descriptor *model = d->context->model->descriptor;
   if (!d->context->open || d->count < 1) return ATTN2C_USAGE;
   for (int i = 0; i < d->entry->input_count; i++)
-    if (!d->inputs[i] && !attn2c_is_optional(&model->tensors[d->entry->inputs[i]])) return ATTN2C_USAGE;
+    if (!attn2c_input_of(d, i) && !attn2c_is_optional(&model->tensors[d->entry->inputs[i]])) return ATTN2C_USAGE;
   for (int64_t i = 0; i < d->count; i++)
     if (attn2c_rows_of(d, i) < d->lengths->least || attn2c_rows_of(d, i) > d->lengths->sizes[0].seq)
       return d->each ? ATTN2C_FORMAT : ATTN2C_USAGE;

@@ -22,7 +22,8 @@ int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *
 
 /* Reads the sources of `count` sequences of a model with an encoder, source i of each[i] rows into sequence
  * sequences[i], whose tokens are forgotten. inputs: of the entry `encode`, [rows]... of all sources, or
- * [count]... of sources of one length, where each may be NULL. It
+ * [count]... of sources of one length, where each may be NULL. The last one, if there are adapters, has that
+ * which each sequence gets; NULL: it has one already, or none (attn2c_set_adapter). It
  * allocates nothing, and a call that fails changes nothing. Returns ATTN2C_USAGE for a model without an
  * encoder, a missing input, or a sequence that the context does not have or that is there twice;
  * ATTN2C_FORMAT for a length or token id out of range. */

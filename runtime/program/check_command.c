@@ -85,10 +85,15 @@ static int allocate_inputs(const attn2c_descriptor *model, const attn2c_argument
   return ATTN2C_OK;
 }
 
-/* True for the input, numbered among all entries', with sequences' adapters, which the check may choose. */
-static int is_of_adapters(const attn2c_descriptor *model, int number) {
-  const int last = attn2c_inputs_of_entries(model, NULL) - 1;
-  return model->adapters && (number == last || number == last - attn2c_primary_entry(model)->input_count);
+/* Returns the entry, plain or adapted, whose last input has sequences' adapters, if that is the input numbered
+ * among all entries'; else NULL. */
+static const attn2c_entry *adapters_of(const attn2c_descriptor *model, int number) {
+  for (const attn2c_entry *e = model->entries; e <= attn2c_primary_entry(model); e++) {
+    number -= e->input_count;
+    if (number < 0)
+      return number == -1 && attn2c_adapted_entry(model, attn2c_plain_entry(model, e)) ? e : NULL;
+  }
+  return NULL;
 }
 
 static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *arguments, all_inputs *all,
@@ -96,9 +101,12 @@ static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *a
   int status = attn2c_bind(model, all->tensors + all->first, all->bound, "--input", arguments->inputs,
                            arguments->input_count, all->paths + all->first, message);
   if (status != ATTN2C_OK) return status;
-  if (model->adapters && all->paths[all->count - 1])
-    return attn2c_fail(message, ATTN2C_USAGE, "--input adapters: goes with --entry %s",
-                       attn2c_adapted_entry(model)->name);
+  for (int i = 0; i < all->count; i++) {
+    const attn2c_entry *entry = all->paths[i] ? adapters_of(model, i) : NULL;
+    if (entry && attn2c_adapted_entry(model, entry))
+      return attn2c_fail(message, ATTN2C_USAGE, "--input adapters: goes with --entry %s",
+                         attn2c_adapted_entry(model, entry)->name);
+  }
   for (int i = 0; i < all->count; i++) {
     const attn2c_tensor *tensor = &model->tensors[all->tensors[i]];
     int64_t sequences = tensor->shape[0];
@@ -109,7 +117,7 @@ static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *a
   if (status != ATTN2C_OK) return status;
   status = attn2c_arrays_allocate(model, all->tensors, all->count, all->in, message);
   for (int i = 0; i < all->count && status == ATTN2C_OK; i++) {
-    if (all->paths[i] != NULL || is_of_adapters(model, i)) continue;
+    if (all->paths[i] != NULL || adapters_of(model, i)) continue;
     attn2c_input_random(&model->tensors[all->tensors[i]], arguments->seed, 0, all->in[i]);
   }
   return status;

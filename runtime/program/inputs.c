@@ -315,7 +315,8 @@ void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, v
     attn2c_random_fill(seed, tensor->name, values, count, 0.0, 1.0);
   } else if (full && tensor->rank == 1) {
     int32_t *lengths = values;
-    for (int64_t i = 0; i < count; i++) lengths[i] = (int32_t)(tensor->limit - 1);
+    for (int64_t i = 0; i < count; i++)
+      lengths[i] = attn2c_is_optional(tensor) ? 0 : (int32_t)(tensor->limit - 1);
   } else {
     attn2c_random_integers(seed, tensor->name, values, count, tensor->minimum, tensor->limit);
     int32_t *shapes = values; /* with fewer columns if there are many rows */

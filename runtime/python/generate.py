@@ -243,6 +243,7 @@ class _State(_Owner):
         self._number_of: Callable[[Optional[str]], int] = model._adapter
         self._source: Optional[_Table] = model._source
         self._with_source: Set[int] = set()  # the sequences that have one
+        self._adapter_of: Dict[int, int] = {}  # by sequence, if it is known
         holder = model._caller("state")
         self._held = holder.__enter__()
         self._end = lambda: holder.__exit__(None, None, None)
@@ -307,15 +308,16 @@ class _State(_Owner):
     def encode(self, sources: Sequence[ArrayLike], sequences: Optional[ArrayLike] = None) -> None:
         """Reads sources[i] into different sequences, by default the first ones, which then begin anew: ids [rows], or
         [rows]... as the library's header has them, or images as Model.images gives them. The model has an encoder with
-        one input."""
-        if self._source is None or len(self._source.inputs) != 1:
+        one input. It reads them with the adapters of the sequences."""
+        given: Dict[str, Any] = {} if self._source is None else {row.name: None for row in self._source.inputs}
+        needed = [] if self._source is None else [row.name for row in self._source.inputs if not row.optional]
+        if self._source is None or len(needed) != 1:
             raise TypeError("encode: the model has no encoder with one input")
-        name = self._source.inputs[0].name
         if _is_of_one_length(self._source):
-            one = self._source.call({name: sources})
+            one = self._source.call({**given, needed[0]: sources})
             count, arrays = one.batch, list(one.arrays.values())
         else:
-            call = _of_lists(self._source, {name: _list("sources", sources)})
+            call = _of_lists(self._source, {**given, needed[0]: _list("sources", sources)})
             count, arrays = len(call.lengths), [call.lengths, *call.arrays.values()]
         numbers = self._numbers(sequences, count)
         into = _open_structure(self._source)(count, *map(_address, arrays))
@@ -332,18 +334,24 @@ class _State(_Owner):
         self._of.library.check(self._of.writer.rewind(self._context(), self._sequence(sequence), place))
 
     def set_adapter(self, adapter: Optional[str], sequence: int = 0) -> None:
-        """Gives a sequence without tokens an adapter, one of ADAPTERS, or none. rewind, copy, save and load keep it."""
+        """Gives a sequence without tokens an adapter, one of ADAPTERS, or none. rewind, copy, save and load keep it; a
+        source that was read with another one is forgotten."""
         number, function = self._number_of(adapter), self._of.writer.set_adapter
-        if self.position(sequence) and function is not None:
+        if function is None:
+            return
+        if self.position(sequence):
             raise ValueError("sequence %d: has tokens; rewind(0, %d) comes before another adapter" % (sequence, sequence))
-        if function is not None:
-            self._of.library.check(function(self._context(), self._sequence(sequence), number))
+        self._of.library.check(function(self._context(), self._sequence(sequence), number))
+        if number != self._adapter_of.get(sequence):
+            self._with_source.discard(sequence)
+        self._adapter_of[sequence] = number
 
     def copy(self, source: int, target: int) -> None:
         """Makes sequence `target` a copy of `source`."""
         self._of.library.check(self._of.writer.copy(self._context(), self._sequence(source, "source"),
                                                     self._sequence(target, "target")))
         (self._with_source.add if source in self._with_source else self._with_source.discard)(target)
+        self._adapter_of[target] = self._adapter_of.get(source, -1)
 
     def _file(self, function: Any, path: Path, sequence: int) -> None:
         text = ctypes.create_string_buffer(1000)
@@ -358,6 +366,7 @@ class _State(_Owner):
         """Reads such a file in place of a sequence, which is unchanged if the file is refused."""
         self._file(self._of.writer.load, path, sequence)
         self._with_source.add(sequence)
+        self._adapter_of.pop(sequence, None)
 
 
 class Beam(NamedTuple):

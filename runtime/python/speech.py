@@ -83,7 +83,7 @@ class _SpeechModel(_SoundModel, _Generating):
     def transcribe(self, sound: Union[ArrayLike, Path], *, language: Optional[str] = None, task: Optional[str] = None,
                    prompt: Optional[str] = None, timestamps: bool = False, words: bool = False,
                    beams: Optional[int] = None, tokens: Optional[int] = None, temperature: Optional[float] = None,
-                   seed: Optional[int] = None, vad: bool = False) -> Iterator[Segment]:
+                   seed: Optional[int] = None, vad: bool = False, adapter: Optional[str] = None) -> Iterator[Segment]:
         """The segments of what is said, each once its window of the sound is read.
 
         sound: samples of one channel, floats from -1 to 1, at RATE samples a second; or a file: WAV of integers at that
@@ -91,7 +91,7 @@ class _SpeechModel(_SoundModel, _Generating):
         prompt: text that is said before. timestamps: segments have times also in a sound that a window holds. words: words
         have times, in a model that was built with speech.words=true. beams, tokens: None: the folder's. temperature:
         of the only attempt at a window; None: 0, 0.2 .. 1 until an answer is good. vad: silence is left out; each piece of
-        speech, up to a window, is written down by itself.
+        speech, up to a window, is written down by itself. adapter: one of ADAPTERS.
         """
         given = np.asarray(_samples("sound", sound, self._speech.rate))
         if given.ndim != 1 or given.dtype.kind != "f" or not given.size:
@@ -111,13 +111,17 @@ class _SpeechModel(_SoundModel, _Generating):
             if not options.temperature >= 0:
                 raise ValueError("temperature: is %g, but 0 or 0.001 to 1000 is allowed" % options.temperature)
         options.seed = _seed(seed)
-        return self._transcribe(np.require(given, "float32", ["C", "A"]), options)
+        self._adapter(adapter)
+        return self._transcribe(np.require(given, "float32", ["C", "A"]), options, adapter)
 
-    def _transcribe(self, samples: NDArray[np.float32], options: _TranscribeOptions) -> Iterator[Segment]:
+    def _transcribe(self, samples: NDArray[np.float32], options: _TranscribeOptions,
+                    adapter: Optional[str]) -> Iterator[Segment]:
         speech, check, message = self._speech, self._library.check, ctypes.create_string_buffer(4096)
         made, segment = ctypes.c_void_p(), _Segment()
         size = len(message)
         with self.state() as state:
+            for sequence in range(state.sequences):
+                state.set_adapter(adapter, sequence)
             check(speech.create(ctypes.byref(made), state._context(), ctypes.byref(options), message, size), message.value)
             try:
                 check(speech.begin(made, _address(samples), len(samples), message, size), message.value)

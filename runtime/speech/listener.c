@@ -366,7 +366,7 @@ int attn2c_listener_begin(attn2c_listener *l, int32_t place, const attn2c_window
                           attn2c_message *message) {
   ear *e = &l->ears[place];
   const int32_t sequence = sequence_of(l, e);
-  const void *const inputs[] = {window->features};
+  const void *const inputs[] = {window->features, NULL}; /* the place has its adapter */
   e->heard = (attn2c_heard){.ids = e->ids, .language = window->language};
   e->attempt = 0, e->number = window->number, e->rows = window->rows;
   const int32_t *length = is_plain(l) ? &window->rows : NULL;

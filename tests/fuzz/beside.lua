@@ -13,8 +13,7 @@ local RANKS = { 1, 2, 3, 4, 5, 8, 16, 33, 64 }
 
 --- True if a description goes with adapters.
 function beside.may(d)
-  local has_encoder = d.memory and d.memory.stage == "encoder"
-  return not (has_encoder or d.ranks or d.stages or d.input_order or d.layout == "seq_first" or d.opens == "gguf")
+  return not (d.ranks or d.stages or d.input_order or d.layout == "seq_first" or d.opens == "gguf")
 end
 
 --- Gives a description some adapters.
@@ -58,7 +57,9 @@ function beside.write(root, path)
   local ok, state = pcall(pipeline.run, root, path, { "adapters=false" }, "graph")
   for name in text:gmatch('"adapter_(r[%d_]+)"') do
     local rank, shapes, number = math.tointeger(tonumber(name:match("%d+"))), {}, #name
-    for _, op in ipairs(ok and state.primary.graph.entry.ops or {}) do
+    local ops_of_all = {}
+    for _, entry in ipairs(ok and state.entries or {}) do words.append(ops_of_all, entry.graph.entry.ops) end
+    for _, op in ipairs(ops_of_all) do
       local module, stored = module_of(op)
       number = number + 1
       if module and number % 3 > 0 then

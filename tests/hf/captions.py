@@ -27,7 +27,8 @@ import torch
 import transformers as hf
 from transformers.image_utils import load_image
 
-from goldens import BLIP_TEXT, GPT2, TROCR, VISION, VOCAB, WIDTH, fill, opened, vision
+from cases import BLIP_TEXT, GPT2, TROCR, VISION, VOCAB, WIDTH, vision
+from goldens import fill, opened
 from pictures import FILES, processor
 
 HERE = Path(__file__).resolve().parent / "captions"

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import cases
 import goldens
 
 FOLDER = Path(__file__).resolve().parent / "long"
@@ -20,10 +21,10 @@ SIZES = {"hidden_size": 32, "num_attention_heads": 1, "intermediate_size": 32, "
 CASES = {
     # One layer sees all tokens and one a window.
     "modernbert": ("ModernBertForSequenceClassification", {
-        **goldens.MODERN, **goldens.LABELS, **SIZES, "num_hidden_layers": 2, "local_attention": 128,
+        **cases.MODERN, **cases.LABELS, **SIZES, "num_hidden_layers": 2, "local_attention": 128,
         "classifier_pooling": "mean"}),
     "jina_bert": ("JinaBertForSequenceClassification", {
-        **goldens.CASES["jina_bert_sequence"][1], **SIZES, "num_hidden_layers": 1,
+        **cases.CASES["jina_bert_sequence"][1], **SIZES, "num_hidden_layers": 1,
         "type_vocab_size": 1}),
 }
 
@@ -34,7 +35,7 @@ def write(name):
     model, generator = goldens.save(folder, class_name, settings)
     if "Jina" in class_name:
         goldens.published_jina(folder)
-    texts = [torch.randint(4, goldens.VOCAB, (1, length), generator=generator) for length in LENGTHS]
+    texts = [torch.randint(4, cases.VOCAB, (1, length), generator=generator) for length in LENGTHS]
     with torch.no_grad():
         logits = [model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits[0] for ids in texts]
     np.save(folder / "in_input_ids.npy", torch.cat(texts, 1)[0].numpy().astype(np.int32))

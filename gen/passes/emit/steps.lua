@@ -144,10 +144,10 @@ local parameter_order = { "k", "ranks", "w", "a", "p", "kept", "in", "out", "s",
 -- Attribute of a worker's parameter that the work does not use.
 local UNUSED = "__attribute__((unused)) "
 
--- Returns the name of the entry whose structs have a program's inputs and outputs: callers of the primary entry call
--- the one with adapters.
+-- Returns the name of the entry whose structs have a program's inputs and outputs: callers of the entry itself call the
+-- one with adapters.
 local function structs_of(state, program)
-  return state.spec.role == "adapted" and state.primary.name or program.entry.name
+  return state.spec.is_adapted and state.spec.role or program.entry.name
 end
 
 local function declared_of(state, program)

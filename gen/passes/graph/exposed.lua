@@ -37,19 +37,20 @@ local function copied(self, tensor, name)
   return y
 end
 
--- Returns what is wanted of an entry with a role: names, true or nil. A call may run `adapted` in place of `forward`,
--- so both have the same outputs.
-local function wanted_of(state, role)
-  if role == "forward" then return state.exposed end
-  local of_primary = role == "adapted" and state.primary.graph.exposed
+-- Returns what is wanted of an entry: names, true or nil. A call may run `adapted` in place of `forward`, so both have
+-- the same outputs.
+local function wanted_of(state)
+  if state.spec.role ~= "forward" then return nil end
+  if not state.spec.is_adapted then return state.exposed end
+  local of_primary = state.primary.graph.exposed
   return of_primary and words.map(of_primary, function(each) return each.name end)
 end
 
 --- Makes tensors of a builder's graph outputs: those that `exposed` of the pipeline's state names, or, if it is true,
 --- all that f32 has too. Their members are exposed_0, exposed_1 and so on; self.graph.exposed lists { name, member }.
---- Returns whether there is something to expose. role: of the entry.
-return function(self, state, role)
-  local wanted = wanted_of(state, role)
+--- Returns whether there is something to expose.
+return function(self, state)
+  local wanted = wanted_of(state)
   if not wanted then return false end
   local list, named, is_pooled, of_memory = {}, {}, false, {}
   if wanted ~= true then for _, name in ipairs(wanted) do named[name] = true end end

@@ -135,6 +135,7 @@ static int prepare(job *job) {
   attn2c_bench_tokens tokens[ATTN2C_BENCH_TOKEN_CALLS];
   int64_t lengths[USUAL_LENGTHS + 1];
   int inputs = 0, before = 0, status = ATTN2C_OK;
+  const attn2c_entry *encode = attn2c_encode_entry(model);
   void **own = job->in; /* of the primary entry */
   for (int e = 0; e < model->entry_count; e++) {
     if (e == attn2c_primary(model)) own = job->in + inputs;
@@ -142,7 +143,6 @@ static int prepare(job *job) {
       attn2c_input_random(&model->tensors[model->entries[e].inputs[i]], job->arguments->seed, 1,
                           job->in[inputs++]);
   }
-  const attn2c_entry *encode = attn2c_encode_entry(model);
   if (encode)
     before = lengths_to_time(model->continued->source_lengths, job->arguments, lengths);
   else if (model->is_open && !model->continued)
@@ -156,7 +156,7 @@ static int prepare(job *job) {
     const int is_primary = model->is_open && (is_of_tokens || !encode);
     s->call = (attn2c_bench_call){
         .program = job->program, .model = job->opened, .context = job->context, .in = job->in + inputs};
-    s->call.number = is_primary ? attn2c_primary(model) : model->is_open ? 0 : i;
+    s->call.number = is_primary ? attn2c_primary(model) : encode ? (int)(encode - model->entries) : i;
     s->call.entry = &model->entries[s->call.number];
     if (is_primary) s->call.in = own;
     if (!model->is_open) inputs += s->call.entry->input_count;

@@ -8,22 +8,23 @@
 
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message) {
-  made->is_given = arguments->context != NULL;
-  if (made->is_given) {
-    made->context = arguments->context;
-    made->calls = attn2c_continued_calls(made->context);
-    return ATTN2C_OK;
-  }
   int32_t adapter;
-  ATTN2C_TRY(attn2c_adapter_asked(model, arguments, &adapter, message));
-  ATTN2C_TRY(attn2c_run_open(model, arguments, notes, &made->opened, message));
-  int status = attn2c_sequences_create(made->opened, &made->context);
+  int status = attn2c_adapter_asked(model, arguments, &adapter, message);
+  if (status != ATTN2C_OK) return status;
+  made->context = arguments->context;
+  made->is_given = arguments->context != NULL;
+  if (!made->is_given) {
+    ATTN2C_TRY(attn2c_run_open(model, arguments, notes, &made->opened, message));
+    status = attn2c_sequences_create(made->opened, &made->context);
+  }
   if (status != ATTN2C_OK)
     return attn2c_fail(message, status, "no memory for the keys and values of %lld sequences",
                        (long long)model->continued->sequences);
   made->calls = attn2c_continued_calls(made->context);
-  for (int64_t i = 0; i < model->continued->sequences && status == ATTN2C_OK; i++)
-    status = attn2c_set_adapter(made->context, i, adapter);
+  for (int64_t i = 0; i < model->continued->sequences && status == ATTN2C_OK; i++) {
+    status = attn2c_rewind(made->context, i, 0);
+    if (status == ATTN2C_OK) status = attn2c_set_adapter(made->context, i, adapter);
+  }
   return status;
 }
 

@@ -302,6 +302,8 @@ attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *ex
     read_form(r, job);
   else
     read_json(r, job, read);
+  attn2c_request_model(r, server, &job->adapter);
+  if (job->adapter > 0) job->arguments.adapter = server->model->adapters[job->adapter - 1];
   if (!r->failed) return job;
   free_job(&job->job);
   return NULL;
@@ -378,8 +380,9 @@ static void reply_embeddings(attn2c_media_job *job) {
   }
   size_t length = 0;
   ATTN2C_OWN char *text = values
-                              ? attn2c_embeddings_text(job->job.server->model->name, values, count, width,
-                                                       job->is_base64, (int64_t)job->vectors.tokens, &length)
+                              ? attn2c_embeddings_text(attn2c_served_name(job->job.server, job->adapter), values,
+                                                       count, width, job->is_base64,
+                                                       (int64_t)job->vectors.tokens, &length)
                               : NULL;
   if (text)
     attn2c_http_reply(job->job.exchange, 200, "application/json", text, length);
