@@ -94,6 +94,13 @@ static inline void *attn2c_pointer_at(const void *variable) {
   memcpy(&pointer, variable, sizeof pointer);
   return pointer;
 }
+/* Frees the memory of several pointers, in the same two ways. NULL is allowed. */
+#define ATTN2C_FREE(...) attn2c_free_each(free, (void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}))
+#define ATTN2C_FREE_ALIGNED(...)                                                                             \
+  attn2c_free_each(attn2c_free, (void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}))
+static inline void attn2c_free_each(void (*end)(void *), void *const *list, size_t bytes) {
+  for (size_t i = 0; i < bytes / sizeof *list; i++) end(list[i]);
+}
 static inline void attn2c_end_malloc(void *variable) { free(attn2c_pointer_at(variable)); }
 static inline void attn2c_end_aligned(void *variable) { attn2c_free(attn2c_pointer_at(variable)); }
 

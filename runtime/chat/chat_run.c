@@ -556,8 +556,5 @@ int attn2c_chat_render(const attn2c_chat_template *template, attn2c_chat_work **
 void attn2c_chat_release(attn2c_chat_work *work) {
   if (!work) return;
   chat_free_blocks(work, 0);
-  free(work->output.bytes);
-  free(work->stack);
-  free(work->slots);
-  free(work);
+  ATTN2C_FREE(work->output.bytes, work->stack, work->slots, work);
 }

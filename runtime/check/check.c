@@ -196,8 +196,7 @@ static int report_adapters(attn2c_check_job *job, FILE *out, int json, const cha
     status = report_entry(job, name, out, json, repeat_command);
     if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;
   }
-  free(in);
-  free(adapters);
+  ATTN2C_FREE(in, adapters);
   return status == ATTN2C_OK && mismatch ? ATTN2C_MISMATCH : status;
 }
 

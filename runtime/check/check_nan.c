@@ -473,7 +473,6 @@ int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   job->inputs = job->trace.inputs = bed.given;
   for (int input = 0; bed.copies && input < count; input++) attn2c_free(bed.copies[input]);
   free(bed.copies);
-  attn2c_free(bed.arena);
-  attn2c_free(bed.traced_state);
+  ATTN2C_FREE_ALIGNED(bed.arena, bed.traced_state);
   return status;
 }

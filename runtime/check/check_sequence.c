@@ -175,11 +175,7 @@ void attn2c_check_sequence_end(attn2c_check_sequence *self) {
   attn2c_check_job *job = self->job;
   for (int tensor = 0; self->own_weights && tensor < self->descriptor->tensor_count; tensor++)
     attn2c_free(self->own_weights[tensor]);
-  free(job->weights);
-  free(self->own_weights);
-  free(self->tensors);
-  free(self->in);
-  free(self->out);
+  ATTN2C_FREE(job->weights, self->own_weights, self->tensors, self->in, self->out);
   job->descriptor = self->descriptor;
   job->inputs = self->inputs;
   job->weights = self->weights;

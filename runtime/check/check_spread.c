@@ -39,8 +39,7 @@ static int disturb(void *of, const attn2c_op *op, void *const *tensors) {
       for (int64_t i = 0; i < elements; i++)
         if (isfinite(y[i])) y[i] += allowed[i] * errors[i];
     }
-    attn2c_free(allowed);
-    attn2c_free(errors);
+    ATTN2C_FREE_ALIGNED(allowed, errors);
     if (status != ATTN2C_OK) return status;
   }
   return bed->guide ? bed->guide->settle(bed->guide->of, op, tensors) : ATTN2C_OK;

@@ -38,8 +38,7 @@ static int product(const op_result *result, int64_t length) {
  * with (x0 - x2) w0 + x1 w1 + x2 (w0 + w2) it is x2 w0 twice, and with (x4 - x2) w2 + x3 w1 + x2 (w0 + w2) it
  * is x2 w2. A difference and a sum round once each, as a term of the sum does. */
 static void add_of_pairs(const op_result *result, int64_t width, int64_t windows, int64_t out) {
-  const float *x = attn2c_reference_values(result->call, 0),
-              *weight = attn2c_reference_values(result->call, 1);
+  const float *x = result->call->in[0], *weight = result->call->in[1];
   for (int64_t i = 0; i < result->elements; i++) {
     const int64_t row = i / out, is_second = row % windows % 2;
     const float *of_row = x + row * 3 * width + (is_second ? 0 : 2 * width);
@@ -131,8 +130,8 @@ static int scores(const op_result *result) {
   const attn2c_reference_call *call = result->call;
   const attn2c_tensor *q_shape = attn2c_reference_operand(call, 0),
                       *k_shape = attn2c_reference_operand(call, 1);
-  const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
-  const float *scale = attn2c_reference_values(call, 3);
+  const float *q = call->in[0], *k = call->in[1];
+  const float *scale = call->in[3];
   const int64_t heads = attn2c_reference_count(call, "heads", 1);
   const int64_t width = attn2c_reference_width(q_shape) / heads;
   if (!scale) return product(result, width);
@@ -199,8 +198,8 @@ static double of_weights(const attn2c_descriptor *model, const float *weights, c
 static int context(const op_result *result) {
   const attn2c_reference_call *call = result->call;
   const attn2c_tensor *p = attn2c_reference_operand(call, 0);
-  const float *weights = attn2c_reference_values(call, 0), *values = attn2c_reference_values(call, 1);
-  const float *scale = attn2c_reference_values(call, 3);
+  const float *weights = call->in[0], *values = call->in[1];
+  const float *scale = call->in[3];
   const int64_t heads = p->shape[1], queries = p->shape[2], keys = p->shape[3], width = result->width / heads;
   const int64_t key_heads = attn2c_reference_count(call, "kv_heads", heads), stride = key_heads * width;
   for (int64_t i = 0; i < result->elements; i++) {
@@ -278,7 +277,7 @@ static int activate(const op_result *result) {
     const char *name;
     double relative, flushed;
   } rules[] = {ATTN2C_ACTIVATIONS(RULE)};
-  const float *x = attn2c_reference_values(result->call, 0);
+  const float *x = result->call->in[0];
   const char *name = attn2c_text(result->call->op, "function");
   for (size_t rule = 0; name && rule < sizeof rules / sizeof rules[0]; rule++) {
     if (strcmp(rules[rule].name, name) != 0) continue;
@@ -303,12 +302,11 @@ static int activate(const op_result *result) {
 static int layer_norm(const op_result *result) {
   const int64_t parts = attn2c_reference_count(result->call, "heads", 1);
   const int64_t rows = result->rows * parts, width = result->width / parts;
-  const float *gain = attn2c_reference_values(result->call, 1),
-              *bias = attn2c_reference_values(result->call, 2);
+  const float *gain = result->call->in[1], *bias = result->call->in[2];
   const int each = attn2c_number(result->call->op, "each", 0) != 0;
   double eps = attn2c_number(result->call->op, "eps", 0);
   for (int64_t r = 0; r < rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * width;
+    const float *x = (const float *)result->call->in[0] + r * width;
     const float *own = gain ? gain + (each ? r % parts * width : 0) : NULL;
     double variance;
     const double mean = attn2c_reference_mean(x, width, &variance);
@@ -332,7 +330,7 @@ static int layer_norm(const op_result *result) {
 static int sparsify(const op_result *result) {
   const double factor = attn2c_number(result->call->op, "factor", 0);
   for (int64_t r = 0; r < result->rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    const float *x = (const float *)result->call->in[0] + r * result->width;
     double variance;
     const double mean = attn2c_reference_mean(x, result->width, &variance);
     const double spread = fabs(factor) * sqrt(variance), rms = sqrt(mean * mean + variance);
@@ -353,9 +351,9 @@ static int sparsify(const op_result *result) {
  * rounded, so p is less than 1.446 2^-126 then. The weight of a masked key must be exactly 0. */
 static int softmax(const op_result *result) {
   for (int64_t r = 0; r < result->rows; r++) {
-    const float *s = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    const float *s = (const float *)result->call->in[0] + r * result->width;
     const float *p = result->want + r * result->width;
-    double largest = attn2c_reference_values(result->call, 1) ? 1 : 0; /* a sink's part is at most 1 */
+    double largest = result->call->in[1] ? 1 : 0; /* a sink's part is at most 1 */
     for (int64_t i = 0; i < result->width; i++) largest = fmax(largest, p[i]);
     for (int64_t i = 0; i < result->width; i++) {
       double argument = p[i] > 0 ? fabs(log(p[i] / largest)) : 0;
@@ -373,7 +371,7 @@ static int softmax(const op_result *result) {
 static int exponentials(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {
     const double y = result->want[i], argument = y > 0 ? fabs(log(y / 255)) : 0;
-    const float *s = attn2c_reference_values(result->call, 0);
+    const float *s = result->call->in[0];
     result->allowed[i] = s[i] == -INFINITY
                              ? 0
                              : (float)((ATTN2C_EXPONENTIAL_ERROR + (10 + argument) * ATTN2C_EPSILON) * y +
@@ -454,7 +452,7 @@ static int rounded_once(const op_result *result) {
  * - round and quantise get the same number in both, which has one right rounding; row_scale and column_scale
  * divide a largest magnitude, and integers are summed, also those whose sum weight_scale divides 1 by;
  * - argmax, topk and group_rows get the same numbers that they are judged by. */
-#define ROW(op, operands, result, reference, tolerance) {#op, tolerance},
+#define ROW(op, operands, result, reference, tolerance, shapes) {#op, tolerance},
 static const struct {
   const char *name;
   int (*function)(const op_result *result);
@@ -462,7 +460,7 @@ static const struct {
 
 int attn2c_tolerance_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
                         float *allowed, attn2c_message *message) {
-  attn2c_reference_call call = {model, op, tensors, NULL, message};
+  const attn2c_reference_call call = attn2c_reference_call_of(model, op, tensors, NULL, message);
   const attn2c_tensor *shape = attn2c_reference_result(&call);
   op_result result = {&call,
                       tensors[op->result],

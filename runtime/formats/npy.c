@@ -174,8 +174,7 @@ int attn2c_npy_read(const char *path, attn2c_npy *array, attn2c_message *message
 }
 
 void attn2c_npy_free(attn2c_npy *array) {
-  free(array->data);
-  free(array->path);
+  ATTN2C_FREE(array->data, array->path);
   *array = (attn2c_npy){0};
 }
 

@@ -393,10 +393,6 @@ int attn2c_pickle_read(unsigned char *bytes, size_t size, const char *name,
   while (!m.status && step(&m)) {
   }
   if (!m.status) give(&m, take, context);
-  free(m.stack.values);
-  free(m.memo.values);
-  free(m.items.values);
-  free(m.tensors);
-  free(m.entries);
+  ATTN2C_FREE(m.stack.values, m.memo.values, m.items.values, m.tensors, m.entries);
   return m.status;
 }

@@ -119,8 +119,6 @@ int attn2c_safetensors_index_read(const char *path, attn2c_safetensors_index *in
 }
 
 void attn2c_safetensors_index_free(attn2c_safetensors_index *index) {
-  free(index->text);
-  free(index->files);
-  free(index->entries);
+  ATTN2C_FREE(index->text, index->files, index->entries);
   *index = (attn2c_safetensors_index){0};
 }

@@ -58,9 +58,7 @@ int attn2c_tensor_file_open_memory(const attn2c_format *format, const void *byte
 void attn2c_tensor_file_close(attn2c_tensor_file *file) {
   if (!file) return;
   attn2c_file_close(&file->file);
-  free(file->names);
-  free(file->tensors);
-  free(file);
+  ATTN2C_FREE(file->names, file->tensors, file);
 }
 
 static int compare_names(const void *left, const void *right) {

@@ -231,8 +231,7 @@ static int load(attn2c_tensor_file *file, attn2c_message *message) {
   if (!status) status = read_members(&a);
   if (!status) status = check_order(&a);
   if (!status) status = read_pickle(&a);
-  free(a.list);
-  free(a.members);
+  ATTN2C_FREE(a.list, a.members);
   if (status) return status;
   const attn2c_file_tensor *twice = attn2c_tensor_file_sort(file);
   return twice ? attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": occurs twice", file->name, twice->name)

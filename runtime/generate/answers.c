@@ -111,17 +111,8 @@ void attn2c_answers_free(attn2c_answers *b) {
   for (int32_t i = 0; b->samplers && i < b->places; i++) attn2c_sampler_free(b->samplers[i]);
   for (int32_t i = 0; b->beams && i < b->places; i++) attn2c_beam_free(b->beams[i]);
   attn2c_kept_ids_free(b->kept);
-  attn2c_free(b->lists);
-  attn2c_free(b->answers);
-  attn2c_free(b->samplers);
-  attn2c_free(b->beams);
-  attn2c_free(b->prompts);
-  attn2c_free(b->ids);
-  attn2c_free(b->slots);
-  attn2c_free(b->numbers);
-  attn2c_free(b->lasts);
-  attn2c_free(b->logits);
-  attn2c_free(b->values);
+  ATTN2C_FREE_ALIGNED(b->lists, b->answers, b->samplers, b->beams, b->prompts, b->ids, b->slots, b->numbers,
+                      b->lasts, b->logits, b->values);
   free_guessing(b->guessing);
   attn2c_free(b);
 }

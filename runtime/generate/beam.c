@@ -66,14 +66,7 @@ int attn2c_beam_create(attn2c_beam **beam, const attn2c_beam_options *options, i
 
 void attn2c_beam_free(attn2c_beam *b) {
   if (!b) return;
-  attn2c_free(b->scores);
-  attn2c_free(b->best);
-  attn2c_free(b->index);
-  attn2c_free(b->taken);
-  attn2c_free(b->values);
-  attn2c_free(b->answers);
-  attn2c_free(b->ids);
-  attn2c_free(b);
+  ATTN2C_FREE_ALIGNED(b->scores, b->best, b->index, b->taken, b->values, b->answers, b->ids, b);
 }
 
 void attn2c_beam_rule(attn2c_beam *b, const attn2c_rule *rule) { b->rule = rule; }

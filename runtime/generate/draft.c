@@ -18,9 +18,7 @@ int attn2c_drafter_create(const attn2c_calls *calls, const attn2c_calls *verifie
 void attn2c_drafter_free(attn2c_drafter *d) {
   if (!d) return;
   attn2c_kept_ids_free(d->kept);
-  attn2c_free(d->text);
-  attn2c_free(d->logits);
-  attn2c_free(d);
+  ATTN2C_FREE_ALIGNED(d->text, d->logits, d);
 }
 
 void attn2c_drafter_ask(int32_t most, attn2c_guess *guess) {

@@ -23,12 +23,7 @@ int attn2c_dry_create(attn2c_dry *d, const attn2c_sampling *o, int32_t vocabular
   return 1;
 }
 
-void attn2c_dry_free(attn2c_dry *d) {
-  attn2c_free(d->ids);
-  attn2c_free(d->same);
-  attn2c_free(d->longest);
-  attn2c_free(d->heads);
-}
+void attn2c_dry_free(attn2c_dry *d) { ATTN2C_FREE_ALIGNED(d->ids, d->same, d->longest, d->heads); }
 
 void attn2c_dry_feed(attn2c_dry *d, const int32_t *tokens, int64_t count) {
   for (int64_t i = 0; i < count; i++) {

@@ -30,9 +30,7 @@ int attn2c_kept_ids_create(const attn2c_calls *calls, attn2c_kept_ids **kept) {
 
 void attn2c_kept_ids_free(attn2c_kept_ids *kept) {
   if (!kept) return;
-  attn2c_free(kept->ids);
-  attn2c_free(kept->counts);
-  attn2c_free(kept);
+  ATTN2C_FREE_ALIGNED(kept->ids, kept->counts, kept);
 }
 
 static int32_t *ids_of(const attn2c_kept_ids *kept, int32_t sequence) {

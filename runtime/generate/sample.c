@@ -109,21 +109,11 @@ no_memory:
 
 void attn2c_sampler_free(attn2c_sampler *s) {
   if (!s) return;
-  attn2c_free((void *)s->options.bias_tokens);
-  attn2c_free((void *)s->options.biases);
-  attn2c_free((void *)s->options.allowed);
-  attn2c_free((void *)s->options.stop_tokens);
-  attn2c_free(s->logits);
-  attn2c_free(s->largest_of);
-  attn2c_free(s->mass);
-  attn2c_free(s->index);
-  attn2c_free(s->sums);
-  attn2c_free(s->penalties.tokens);
-  attn2c_free(s->penalties.counts);
-  attn2c_free((void *)s->options.dry_breakers);
+  ATTN2C_FREE_ALIGNED((void *)s->options.bias_tokens, (void *)s->options.biases, (void *)s->options.allowed,
+                      (void *)s->options.stop_tokens, s->logits, s->largest_of, s->mass, s->index, s->sums,
+                      s->penalties.tokens, s->penalties.counts, (void *)s->options.dry_breakers);
   attn2c_dry_free(&s->dry);
-  attn2c_free(s->keys);
-  attn2c_free(s);
+  ATTN2C_FREE_ALIGNED(s->keys, s);
 }
 
 int attn2c_sampler_feed(attn2c_sampler *s, const int32_t *tokens, int64_t count, attn2c_fed from,

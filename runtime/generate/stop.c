@@ -89,8 +89,7 @@ int attn2c_stop_create(attn2c_stop **stop, const char *const *strings, int count
 void attn2c_stop_free(attn2c_stop *s) {
   if (!s) return;
   for (int i = 0; i < s->count; i++) {
-    attn2c_free(s->patterns[i].bytes);
-    attn2c_free(s->patterns[i].borders);
+    ATTN2C_FREE_ALIGNED(s->patterns[i].bytes, s->patterns[i].borders);
   }
   attn2c_free(s);
 }

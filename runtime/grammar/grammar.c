@@ -59,8 +59,7 @@ static int find_recursive(const attn2c_grammar *g, uint32_t *recursive) {
       if (!done[i]) *recursive = i;
     }
   }
-  free(seen);
-  free(list);
+  ATTN2C_FREE(seen, list);
   return status;
 }
 
@@ -101,10 +100,7 @@ int attn2c_grammar_read(const char *text, size_t length, const char *name, attn2
   if (status == ATTN2C_OK && !g->nodes[g->starts[0]].is_whole)
     status = grammar_fault(&tree, tree.rules[0].at, "no text that is whole is allowed by rule 'root'");
   if (status == ATTN2C_MEMORY) attn2c_say(message, "%s: no memory for the grammar", name);
-  free(tree.nodes);
-  free(tree.points);
-  free(tree.rules);
-  free(tree.slots);
+  ATTN2C_FREE(tree.nodes, tree.points, tree.rules, tree.slots);
   if (status == ATTN2C_OK) return status;
   attn2c_grammar_free(g);
   *grammar = NULL;
@@ -113,8 +109,5 @@ int attn2c_grammar_read(const char *text, size_t length, const char *name, attn2
 
 void attn2c_grammar_free(attn2c_grammar *g) {
   if (!g) return;
-  free(g->nodes);
-  free(g->ranges);
-  free(g->starts);
-  free(g);
+  ATTN2C_FREE(g->nodes, g->ranges, g->starts, g);
 }

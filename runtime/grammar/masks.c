@@ -35,10 +35,7 @@ int grammar_masks_create(grammar_masks *m, const attn2c_grammar *grammar, const 
 void grammar_masks_free(grammar_masks *m) {
   grammar_states_free(&m->states);
   for (int i = 0; i < VOCABULARY_TREES; i++) attn2c_free(m->of_node[i]);
-  attn2c_free(m->path);
-  attn2c_free(m->tokens);
-  attn2c_free(m->places);
-  attn2c_free(m->allowed);
+  ATTN2C_FREE_ALIGNED(m->path, m->tokens, m->places, m->allowed);
 }
 
 uint32_t grammar_masks_keep(grammar_masks *m, uint32_t state) {

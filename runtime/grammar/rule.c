@@ -61,10 +61,7 @@ int attn2c_grammar_rule_create(attn2c_grammar_rule **rule, const attn2c_grammar_
 void attn2c_grammar_rule_free(attn2c_grammar_rule *r) {
   if (!r) return;
   grammar_masks_free(&r->masks);
-  attn2c_free(r->places);
-  attn2c_free(r->ends);
-  attn2c_free(r->ids);
-  attn2c_free(r);
+  ATTN2C_FREE_ALIGNED(r->places, r->ends, r->ids, r);
 }
 
 const attn2c_rule *attn2c_grammar_rule_of(const attn2c_grammar_rule *rule) { return &rule->rule; }

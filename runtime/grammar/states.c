@@ -34,11 +34,7 @@ int grammar_states_create(grammar_states *s, const attn2c_grammar *grammar, size
 void grammar_states_free(grammar_states *s) {
   attn2c_free(s->words);
   free(s->slots);
-  attn2c_free(s->marks);
-  attn2c_free(s->stacks);
-  attn2c_free(s->waits);
-  attn2c_free(s->queue);
-  attn2c_free(s->found);
+  ATTN2C_FREE_ALIGNED(s->marks, s->stacks, s->waits, s->queue, s->found);
 }
 
 uint32_t grammar_states_take(grammar_states *s, uint32_t words) {

@@ -122,11 +122,9 @@ int attn2c_vocabulary_create(const attn2c_tokenizer *text, int32_t size, const c
 }
 
 static void release(vocabulary_pieces *p) {
-  free(p->bytes);
-  free(p->begins);
+  ATTN2C_FREE(p->bytes, p->begins);
   for (int i = 0; i < VOCABULARY_TREES; i++) {
-    free(p->trees[i].order);
-    free(p->trees[i].nodes);
+    ATTN2C_FREE(p->trees[i].order, p->trees[i].nodes);
   }
 }
 

@@ -160,6 +160,5 @@ double attn2c_reads_rate(attn2c_reads *reads) {
 void attn2c_reads_close(attn2c_reads *reads) {
   if (!reads) return;
   attn2c_free(reads->memory);
-  free(reads->readers);
-  free(reads);
+  ATTN2C_FREE(reads->readers, reads);
 }

@@ -262,8 +262,6 @@ void attn2c_bound_close(attn2c_bound *bound) {
     for (int j = 0; j < FINALISTS; j++) attn2c_tiled_product_close(bound->parts[i].of_product.tiled[j]);
   }
   free(bound->parts);
-  attn2c_free((void *)bound->setting.b);
-  attn2c_free(bound->setting.c);
-  attn2c_free(bound->scratch);
+  ATTN2C_FREE_ALIGNED((void *)bound->setting.b, bound->setting.c, bound->scratch);
   free(bound);
 }

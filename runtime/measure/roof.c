@@ -198,12 +198,9 @@ double attn2c_roof_peak(const attn2c_roof *roof) { return roof->peak; }
 void attn2c_roof_close(attn2c_roof *roof) {
   if (roof == NULL) return;
   for (int t = 0; roof->of_thread != NULL && t < roof->threads; t++) {
-    attn2c_free(roof->of_thread[t].a);
-    attn2c_free(roof->of_thread[t].b);
-    attn2c_free(roof->of_thread[t].c);
+    ATTN2C_FREE_ALIGNED(roof->of_thread[t].a, roof->of_thread[t].b, roof->of_thread[t].c);
   }
-  free(roof->of_thread);
-  free(roof->runners);
+  ATTN2C_FREE(roof->of_thread, roof->runners);
   attn2c_code_free(roof->code);
   free(roof);
 }

@@ -130,8 +130,7 @@ const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, const att
     kernels[i] = is_made ? kernel_at(*code, d.offsets[i]) : NULL;
     made += is_made;
   }
-  free(d.bytes);
-  free(d.offsets);
+  ATTN2C_FREE(d.bytes, d.offsets);
   if (made == 0) return "c";
   return made == count ? "libxsmm" : "libxsmm and c";
 }

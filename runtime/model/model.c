@@ -146,8 +146,7 @@ void attn2c_model_close(attn2c_model *model) {
     attn2c_packed_release(model->packed);
   else
     attn2c_free(model->own);
-  free(model->kernels);
-  free(model->checksum);
+  ATTN2C_FREE(model->kernels, model->checksum);
   attn2c_code_free(model->code);
   free(model);
 }
@@ -207,8 +206,7 @@ void attn2c_context_destroy(attn2c_context *context) {
   else
     attn2c_free(context->arena);
   attn2c_state_destroy(context);
-  free(context->open);
-  free(context);
+  ATTN2C_FREE(context->open, context);
 }
 
 attn2c_call attn2c_context_call(const attn2c_context *context, const void *const *in, void *const *out) {

@@ -50,8 +50,7 @@ void attn2c_packed_release(attn2c_packed *packed) {
   if (!packed || --packed->holders > 0) return;
   attn2c_file_unmap(packed->mapping, packed->mapped);
   attn2c_free(packed->own);
-  free(packed->name);
-  free(packed);
+  ATTN2C_FREE(packed->name, packed);
 }
 
 /* Checks what can be wrong in a block; sets *packed, or drops it. */

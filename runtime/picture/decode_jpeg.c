@@ -151,7 +151,6 @@ int attn2c_decode_jpeg(attn2c_decoding *of) {
     is_done = 1;
   }
   jpeg_destroy_decompress(&j->jpeg);
-  free(j->row);
-  free(j);
+  ATTN2C_FREE(j->row, j);
   return is_done;
 }

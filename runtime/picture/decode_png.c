@@ -145,7 +145,6 @@ int attn2c_decode_png(attn2c_decoding *of) {
     }
   }
   if (j->png) png_destroy_read_struct(&j->png, &j->info, NULL);
-  free(j->raw);
-  free(j);
+  ATTN2C_FREE(j->raw, j);
   return steps > 0;
 }

@@ -63,11 +63,7 @@ static int64_t rounded_up(double x) {
   return (double)below < x ? below + 1 : below;
 }
 
-static void weights_free(axis_weights *made) {
-  free(made->spans);
-  free(made->exact);
-  free(made->weights);
-}
+static void weights_free(axis_weights *made) { ATTN2C_FREE(made->spans, made->exact, made->weights); }
 
 /* Writes the weights of one position, whose filter has its middle at `center` of the input. */
 static void weigh(double center, double stretch, int64_t inputs, attn2c_filter filter, span *to,
@@ -207,8 +203,7 @@ int attn2c_resample(const uint8_t *pixels, const attn2c_resample_axis *x, const 
       resize_columns(from, step, rows.count, 0, x, &of_x, between);
       resize_rows(between, width, width, rows.first, y, &of_y, sums, out);
     }
-    free(between);
-    free(sums);
+    ATTN2C_FREE(between, sums);
   }
   weights_free(&of_x);
   weights_free(&of_y);

@@ -165,7 +165,6 @@ int attn2c_check_command(const attn2c_program *program, const attn2c_arguments *
     free(repeat);
   }
   attn2c_arrays_free(all.in, all.count);
-  free(all.tensors);
-  free(all.paths);
+  ATTN2C_FREE(all.tensors, all.paths);
   return status;
 }

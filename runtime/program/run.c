@@ -37,9 +37,7 @@ static void streams_free(stream *streams, int count) {
 static void job_free(job *job) {
   streams_free(job->inputs, job->entry->input_count);
   streams_free(job->outputs, job->entry->output_count);
-  free(job->paths);
-  free(job->in);
-  free(job->out);
+  ATTN2C_FREE(job->paths, job->in, job->out);
   attn2c_sizes_close(&job->sizes);
 }
 

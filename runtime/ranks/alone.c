@@ -11,8 +11,7 @@ attn2c_ranks *attn2c_ranks_alone(int count, int own) {
   attn2c_ranks *ranks = calloc(1, sizeof *ranks);
   attn2c_rank_count *counted = calloc(1, sizeof *counted);
   if (!ranks || !counted) {
-    free(ranks);
-    free(counted);
+    ATTN2C_FREE(ranks, counted);
     return NULL;
   }
   ranks->all = ranks->node = ranks->across = MPI_COMM_NULL;

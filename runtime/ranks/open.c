@@ -195,13 +195,9 @@ void attn2c_ranks_close(attn2c_ranks *ranks) {
   if (ranks->node != MPI_COMM_NULL) MPI_Comm_free(&ranks->node);
   if (ranks->all != MPI_COMM_NULL) MPI_Comm_free(&ranks->all);
   for (int i = 0; i < ATTN2C_RANKS_SUMS; i++) {
-    free(ranks->sums[i].requests);
-    free(ranks->sums[i].received);
+    ATTN2C_FREE(ranks->sums[i].requests, ranks->sums[i].received);
   }
-  free(ranks->requests);
-  free(ranks->of_machine);
-  free(ranks->counted);
-  free(ranks);
+  ATTN2C_FREE(ranks->requests, ranks->of_machine, ranks->counted, ranks);
 }
 
 void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes) {

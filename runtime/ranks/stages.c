@@ -76,8 +76,7 @@ void attn2c_ranks_close_stages(attn2c_ranks *ranks) {
   attn2c_stream_end(&line->next);
   attn2c_stream_end(&line->last);
   attn2c_ranks_free_block(&line->block);
-  free(line->others);
-  free(line);
+  ATTN2C_FREE(line->others, line);
   ranks->line = NULL;
 }
 

@@ -79,8 +79,7 @@ static void close_adapter(attn2c_merged *merged) {
   drop(merged);
   pthread_mutex_destroy(&merged->lock);
   attn2c_tensor_file_close(merged->file);
-  free(merged->merge_of);
-  free(merged);
+  ATTN2C_FREE(merged->merge_of, merged);
 }
 
 static int open_adapter(const attn2c_checkpoint *file, const attn2c_adapter *adapter, attn2c_merged **merged,

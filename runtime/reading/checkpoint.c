@@ -421,8 +421,7 @@ void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
   if (!checkpoint) return;
   if (checkpoint->coded) checkpoint->readers->coding->reader->close(checkpoint->coded);
   if (checkpoint->merged) checkpoint->readers->adapter->reader->close(checkpoint->merged);
-  free(checkpoint->shown);
-  free(checkpoint->number);
+  ATTN2C_FREE(checkpoint->shown, checkpoint->number);
   for (int i = 0; i < checkpoint->file_count; i++) attn2c_tensor_file_close(checkpoint->files[i].file);
   free(checkpoint);
 }

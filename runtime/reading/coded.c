@@ -242,9 +242,7 @@ static void close_coded(attn2c_coded *coded) {
   drop_codes(coded);
   for (int i = 0; i < coded->count; i++) free((char *)(uintptr_t)coded->tensors[i].tensor.name);
   pthread_mutex_destroy(&coded->lock);
-  free(coded->tensors);
-  free(coded->is_part);
-  free(coded);
+  ATTN2C_FREE(coded->tensors, coded->is_part, coded);
 }
 
 static coded_tensor *add_tensor(attn2c_coded *coded) {

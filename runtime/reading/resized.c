@@ -118,9 +118,7 @@ static int read_resized(const attn2c_checkpoint *checkpoint, int tensor, const a
       status = add_rows(checkpoint, tensor, view, at / of.to_columns, &memory, message);
     if (status == ATTN2C_OK) add_columns(view, at % of.to_columns, &memory, values + i * columns);
   }
-  free(memory.weights);
-  free(memory.line);
-  free(memory.source);
+  ATTN2C_FREE(memory.weights, memory.line, memory.source);
   return status;
 }
 

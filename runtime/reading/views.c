@@ -57,10 +57,7 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
   return band->values ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
-void attn2c_band_free(attn2c_band *band) {
-  free(band->values);
-  free(band->taps);
-}
+void attn2c_band_free(attn2c_band *band) { ATTN2C_FREE(band->values, band->taps); }
 
 /* Computes to[j] =, += or *= factor from[j step], or factor (from[j step] + 1). */
 static void put(const attn2c_view *view, const float *from, int64_t step, int64_t count, float *to) {

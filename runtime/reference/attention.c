@@ -54,7 +54,7 @@ int attn2c_reference_attention_of(const attn2c_reference_call *call, const char 
     return attn2c_reference_fault(call, "prefix and offset must be counts, and extra one of keys");
   *of = (attn2c_reference_attention){n['b'], n['h'], n['g'], n['q'], n['k'], n['d'], {mask, NULL}};
   if (lengths < 0) return ATTN2C_OK;
-  of->by.lengths = attn2c_reference_values(call, lengths);
+  of->by.lengths = call->in[lengths];
   return attn2c_reference_lengths(call, lengths, of->batch, 0, of->keys - mask.extra - mask.offset)
              ? ATTN2C_OK
              : ATTN2C_FORMAT;
@@ -96,8 +96,8 @@ static double score(const float *q, const float *k, const float *scale, const fl
  * masked. scale [batch][keys][key heads] of integers, v [heads][width] of additive scores, else NULL. */
 static int fill_scores(const attn2c_reference_call *call, const attn2c_reference_attention *size,
                        const float *scale, const float *v) {
-  const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
-  float *s = call->tensors[call->op->result], *magnitude = call->magnitude;
+  const float *q = call->in[0], *k = call->in[1];
+  float *s = call->out, *magnitude = call->magnitude;
   int64_t width = size->width, element = 0;
   for (int64_t b = 0; b < size->batch; b++)
     for (int64_t h = 0; h < size->heads; h++)
@@ -121,7 +121,7 @@ int attn2c_reference_scores(const attn2c_reference_call *call) {
   attn2c_reference_attention size;
   int status = attn2c_reference_attention_of(call, "bq(hd), bk(gd), b -> bhqk", 0, 2, &size);
   if (status == ATTN2C_OK) status = check_scales(call, &size, 3);
-  return status != ATTN2C_OK ? status : fill_scores(call, &size, attn2c_reference_values(call, 3), NULL);
+  return status != ATTN2C_OK ? status : fill_scores(call, &size, call->in[3], NULL);
 }
 
 /* s[b][h][i][j] = sum over c of v[h][c] tanh(q[b][i][h][c] + k[b][j][key head of h][c]) (Bahdanau et al.
@@ -129,25 +129,24 @@ int attn2c_reference_scores(const attn2c_reference_call *call) {
 int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
   attn2c_reference_attention size;
   ATTN2C_TRY(attn2c_reference_attention_of(call, "bq(hd), bk(gd), hd, b -> bhqk", 0, 3, &size));
-  return fill_scores(call, &size, NULL, attn2c_reference_values(call, 2));
+  return fill_scores(call, &size, NULL, call->in[2]);
 }
 
 /* p[j] = exp(scale (s[j] - max)) / sum over j of the same. A row of only -inf gives zeros, or NaN with
  * fully_masked_nan, and a row with a NaN gives NaN. scale is the emitted code's constant, a float. */
 int attn2c_reference_softmax(const attn2c_reference_call *call) {
   const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   double scale = (float)attn2c_number(call->op, "scale", 1);
   if (!(scale > 0)) return attn2c_reference_fault(call, "scale must be positive");
   float none = attn2c_number(call->op, "fully_masked_nan", 0) != 0 ? NAN : 0;
-  int64_t rows = attn2c_reference_rows(s_shape), width = attn2c_reference_width(s_shape);
-  const float *sinks = attn2c_reference_values(call, 1);
+  int64_t rows = call->n['*'], width = call->n['w'];
+  const float *sinks = call->in[1];
   const int64_t heads = s_shape->shape[1], queries = s_shape->shape[2];
   if (sinks && attn2c_elements(attn2c_reference_operand(call, 1)) != heads)
     return attn2c_reference_fault(call, "there must be a sink for each head");
   for (int64_t r = 0; r < rows; r++) {
-    const float *s = (const float *)attn2c_reference_values(call, 0) + r * width;
-    float *p = (float *)call->tensors[call->op->result] + r * width;
+    const float *s = (const float *)call->in[0] + r * width;
+    float *p = (float *)call->out + r * width;
     const double sink = sinks ? sinks[r / queries % heads] : -INFINITY;
     double max = sink / scale, sum = 0;
     for (int64_t j = 0; j < width; j++)
@@ -171,9 +170,8 @@ int attn2c_reference_context(const attn2c_reference_call *call) {
   ATTN2C_TRY(check_scales(call, &size, 3));
   int nonzero = attn2c_number(call->op, "nonzero", 0) != 0;
   double none = attn2c_number(call->op, "fully_masked_nan", 0) != 0 ? NAN : 0;
-  const float *p = attn2c_reference_values(call, 0), *v = attn2c_reference_values(call, 1),
-              *scale = attn2c_reference_values(call, 3);
-  float *c = call->tensors[call->op->result], *magnitude = call->magnitude;
+  const float *p = call->in[0], *v = call->in[1], *scale = call->in[3];
+  float *c = call->out, *magnitude = call->magnitude;
   int64_t row = size.heads * size.width, value_row = size.key_heads * size.width;
   for (int64_t b = 0; b < size.batch; b++)
     for (int64_t i = 0; i < size.queries; i++)

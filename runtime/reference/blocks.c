@@ -279,11 +279,9 @@ static const double LEAST_SCALE = 0x1p-125;
 
 /* parts: into which steps of the largest magnitude / 127 are divided */
 static int quantise(const attn2c_reference_call *call, int parts) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  const float *x = call->in[0];
+  float *y = call->out;
+  const int64_t rows = call->n['*'], width = call->n['w'];
   for (int64_t r = 0; r < rows; r++)
     for (int64_t first = 0; first < width; first += NUMBERS) {
       const int64_t count = width - first < NUMBERS ? width - first : NUMBERS;

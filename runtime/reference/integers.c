@@ -16,11 +16,8 @@ typedef struct {
   const int32_t *lengths;
 } sequences;
 
-static int read_sequences(const attn2c_reference_call *call, const char *shapes, int position,
-                          sequences *of) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, shapes, n)) return ATTN2C_USAGE;
-  *of = (sequences){n['b'], n['r'], n['w'], attn2c_reference_values(call, position)};
+static int read_sequences(const attn2c_reference_call *call, int position, sequences *of) {
+  *of = (sequences){call->n['b'], call->n['r'], call->n['w'], call->in[position]};
   return attn2c_reference_lengths(call, position, of->batch, 0, of->rows) ? ATTN2C_OK : ATTN2C_FORMAT;
 }
 
@@ -30,9 +27,9 @@ static int64_t length_of(const sequences *of, int64_t b) { return of->lengths ? 
  * magnitude = |x| + |mean| + the sum of the absolute values that the mean is made of */
 int attn2c_reference_centre(const attn2c_reference_call *call) {
   sequences of;
-  ATTN2C_TRY(read_sequences(call, "brw, b -> brw", 1, &of));
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
+  ATTN2C_TRY(read_sequences(call, 1, &of));
+  const float *x = call->in[0];
+  float *y = call->out;
   for (int64_t b = 0; b < of.batch; b++)
     for (int64_t c = 0; c < of.width; c++) {
       const int64_t first = b * of.rows * of.width + c, length = length_of(&of, b);
@@ -55,11 +52,11 @@ int attn2c_reference_centre(const attn2c_reference_call *call) {
 /* y[b][0][c] = max over the sequence's rows of finite |x[b][.][c]| / 127, and at least 2^-125 */
 int attn2c_reference_column_scale(const attn2c_reference_call *call) {
   sequences of;
-  ATTN2C_TRY(read_sequences(call, "brw, b -> ?", 1, &of));
+  ATTN2C_TRY(read_sequences(call, 1, &of));
   if (attn2c_elements(attn2c_reference_result(call)) != of.batch * of.width)
     return attn2c_reference_fault(call, "the result must be one a sequence and column");
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0];
+  float *y = call->out;
   for (int64_t b = 0; b < of.batch; b++)
     for (int64_t c = 0; c < of.width; c++) {
       double largest = 0;
@@ -76,11 +73,11 @@ int attn2c_reference_column_scale(const attn2c_reference_call *call) {
  * 0 if x is not finite, and in rows after the sequence. */
 int attn2c_reference_quantise_columns(const attn2c_reference_call *call) {
   sequences of;
-  ATTN2C_TRY(read_sequences(call, "brw, ?, b -> brw", 2, &of));
+  ATTN2C_TRY(read_sequences(call, 2, &of));
   if (attn2c_elements(attn2c_reference_operand(call, 1)) != of.batch * of.width)
     return attn2c_reference_fault(call, "needs a scale a column");
-  const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0], *scale = call->in[1];
+  float *y = call->out;
   for (int64_t b = 0; b < of.batch; b++)
     for (int64_t i = 0; i < of.rows; i++)
       for (int64_t c = 0; c < of.width; c++) {
@@ -95,14 +92,12 @@ int attn2c_reference_quantise_columns(const attn2c_reference_call *call) {
 /* y[r][j] = 255 exp(scale (s[r][j] - max)), max over the row. A row of only -inf gives zeros, and a row with
  * a NaN or +inf NaN. */
 int attn2c_reference_exponentials(const attn2c_reference_call *call) {
-  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const double scale = (float)attn2c_number(call->op, "scale", 1);
   if (!(scale > 0)) return attn2c_reference_fault(call, "scale must be positive");
-  const int64_t rows = attn2c_reference_rows(s_shape), width = attn2c_reference_width(s_shape);
+  const int64_t rows = call->n['*'], width = call->n['w'];
   for (int64_t r = 0; r < rows; r++) {
-    const float *s = (const float *)attn2c_reference_values(call, 0) + r * width;
-    float *y = (float *)call->tensors[call->op->result] + r * width;
+    const float *s = (const float *)call->in[0] + r * width;
+    float *y = (float *)call->out + r * width;
     double max = -INFINITY;
     for (int64_t j = 0; j < width; j++)
       if (isnan(s[j]) || s[j] > max) max = s[j];
@@ -120,8 +115,8 @@ int attn2c_reference_weight_scale(const attn2c_reference_call *call) {
   if (attn2c_elements(attn2c_reference_result(call)) != rows ||
       attn2c_elements(attn2c_reference_operand(call, 1)) != rows * width)
     return attn2c_reference_fault(call, "the result must be one a row, and the operands of one shape");
-  const float *w = attn2c_reference_values(call, 0), *x = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const float *w = call->in[0], *x = call->in[1];
+  float *y = call->out;
   for (int64_t r = 0; r < rows; r++) {
     double sum = 0;
     for (int64_t j = 0; j < width; j++) sum += isnan(x[r * width + j]) ? NAN : w[r * width + j];
@@ -132,11 +127,9 @@ int attn2c_reference_weight_scale(const attn2c_reference_call *call) {
 
 /* y = x, rounded to the nearest integer; 0 for NaN */
 int attn2c_reference_round_to_bytes(const attn2c_reference_call *call) {
-  const attn2c_tensor *y_shape = attn2c_reference_result(call);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  const int64_t elements = attn2c_elements(y_shape);
+  const float *x = call->in[0];
+  float *y = call->out;
+  const int64_t elements = call->n['*'];
   for (int64_t i = 0; i < elements; i++) y[i] = isnan(x[i]) ? 0 : (float)rint(x[i]);
   return ATTN2C_OK;
 }
@@ -150,9 +143,8 @@ int attn2c_reference_scores_of_integers(const attn2c_reference_call *call) {
   if (attn2c_elements(attn2c_reference_operand(call, 2)) != n.batch * n.queries * n.heads ||
       attn2c_elements(attn2c_reference_operand(call, 3)) != n.batch * n.keys * n.key_heads)
     return attn2c_reference_fault(call, "needs a scale a head of each row");
-  const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1),
-              *q_scale = attn2c_reference_values(call, 2), *k_scale = attn2c_reference_values(call, 3);
-  float *s = call->tensors[call->op->result];
+  const float *q = call->in[0], *k = call->in[1], *q_scale = call->in[2], *k_scale = call->in[3];
+  float *s = call->out;
   int64_t element = 0;
   for (int64_t b = 0; b < n.batch; b++)
     for (int64_t h = 0; h < n.heads; h++)
@@ -182,9 +174,8 @@ int attn2c_reference_context_of_integers(const attn2c_reference_call *call) {
   if (attn2c_elements(attn2c_reference_operand(call, 2)) != n.batch * n.heads * n.queries ||
       attn2c_elements(attn2c_reference_operand(call, 3)) != n.batch * value_row)
     return attn2c_reference_fault(call, "needs a scale a row of weights, and one a column of values");
-  const float *w = attn2c_reference_values(call, 0), *v = attn2c_reference_values(call, 1),
-              *w_scale = attn2c_reference_values(call, 2), *v_scale = attn2c_reference_values(call, 3);
-  float *c = call->tensors[call->op->result];
+  const float *w = call->in[0], *v = call->in[1], *w_scale = call->in[2], *v_scale = call->in[3];
+  float *c = call->out;
   for (int64_t b = 0; b < n.batch; b++)
     for (int64_t i = 0; i < n.queries; i++)
       for (int64_t e = 0; e < row; e++) {

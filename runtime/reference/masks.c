@@ -36,8 +36,8 @@ static int64_t element_of(const spread *over, int64_t r, int64_t j) {
 int attn2c_reference_add_array(const attn2c_reference_call *call) {
   spread over;
   ATTN2C_TRY(read_spread(call, &over));
-  const float *s = attn2c_reference_values(call, 0), *array = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const float *s = call->in[0], *array = call->in[1];
+  float *y = call->out;
   for (int64_t r = 0; r < over.batch * over.heads * over.queries; r++)
     for (int64_t j = 0; j < over.keys; j++) {
       float from = s[r * over.keys + j];
@@ -54,9 +54,9 @@ int attn2c_reference_block_array(const attn2c_reference_call *call) {
   ATTN2C_TRY(read_spread(call, &over));
   double value = (float)attn2c_number(call->op, "value", -INFINITY);
   const int keeps = attn2c_number(call->op, "keeps", 0) != 0;
-  const float *s = attn2c_reference_values(call, 0);
-  const int32_t *array = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const float *s = call->in[0];
+  const int32_t *array = call->in[1];
+  float *y = call->out;
   for (int64_t r = 0; r < over.batch * over.heads * over.queries; r++)
     for (int64_t j = 0; j < over.keys; j++) {
       float from = s[r * over.keys + j];
@@ -73,9 +73,7 @@ int attn2c_reference_block_array(const attn2c_reference_call *call) {
 /* y = s + value where offset + lengths[b] <= j < keys - extra. value is the emitted code's constant, a float.
  */
 int attn2c_reference_add_length(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "bhqk, b -> bhqk", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], keys = n['k'], rows = batch * n['h'] * n['q'];
+  const int64_t batch = call->n['b'], keys = call->n['k'], rows = batch * call->n['h'] * call->n['q'];
   const int64_t extra = attn2c_reference_count(call, "extra", 0);
   const int64_t offset = attn2c_reference_count(call, "offset", 0);
   if (extra < 0 || extra > keys || offset < 0)
@@ -83,9 +81,9 @@ int attn2c_reference_add_length(const attn2c_reference_call *call) {
   double value = (float)attn2c_number(call->op, "value", NAN);
   if (isnan(value)) return attn2c_reference_fault(call, "value must be given");
   if (!attn2c_reference_lengths(call, 1, batch, 0, keys - extra - offset)) return ATTN2C_FORMAT;
-  const float *s = attn2c_reference_values(call, 0);
-  const int32_t *lengths = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const float *s = call->in[0];
+  const int32_t *lengths = call->in[1];
+  float *y = call->out;
   for (int64_t r = 0; r < rows; r++)
     for (int64_t j = 0; j < keys; j++) {
       float from = s[r * keys + j];
@@ -105,14 +103,13 @@ static int is_hidden(const attn2c_reference_hiding *by, const attn2c_reference_c
 /* y = cap tanh(s / cap). The score of a key that the query does not see stays -inf; another score of -inf
  * becomes -cap. cap is the emitted code's constant, a float. */
 int attn2c_reference_softcap(const attn2c_reference_call *call) {
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   double cap = (float)attn2c_number(call->op, "cap", NAN);
   if (!(cap > 0)) return attn2c_reference_fault(call, "cap must be positive");
-  const float *s = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
+  const float *s = call->in[0];
+  float *y = call->out;
   attn2c_reference_hiding by;
   const int has_mask = attn2c_reference_hiding_of(call, &by);
-  int64_t count = attn2c_elements(attn2c_reference_result(call));
+  int64_t count = call->n['*'];
   for (int64_t e = 0; e < count; e++)
     y[e] = has_mask && is_hidden(&by, call, e) ? s[e] : (float)(cap * tanh((double)s[e] / cap));
   return ATTN2C_OK;
@@ -120,12 +117,10 @@ int attn2c_reference_softcap(const attn2c_reference_call *call) {
 
 /* y = scale s, with relu max(scale s, 0), and 0 where s is -inf. scale: the emitted float. */
 int attn2c_reference_weigh(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "bhqk -> bhqk", n)) return ATTN2C_USAGE;
   double scale = (float)attn2c_number(call->op, "scale", 1);
   int relu = attn2c_number(call->op, "relu", 0) != 0;
-  const float *s = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
+  const float *s = call->in[0];
+  float *y = call->out;
   int64_t count = attn2c_elements(attn2c_reference_result(call));
   for (int64_t e = 0; e < count; e++) {
     float weight = s[e] == -INFINITY ? 0 : (float)(scale * (double)s[e]);
@@ -136,27 +131,23 @@ int attn2c_reference_weigh(const attn2c_reference_call *call) {
 
 /* y[b][h] = w[b][h] mask[layer][h] */
 int attn2c_reference_head_scale(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "bhqk, lh -> bhqk", n)) return ATTN2C_USAGE;
-  const int64_t heads = n['h'], block = n['q'] * n['k'];
+  const int64_t heads = call->n['h'], block = call->n['q'] * call->n['k'];
   const int64_t layer = attn2c_reference_count(call, "layer", 0);
-  if (layer < 0 || layer >= n['l']) return attn2c_reference_fault(call, "the mask must have the layer");
-  const float *w = attn2c_reference_values(call, 0);
-  const float *mask = (const float *)attn2c_reference_values(call, 1) + layer * heads;
-  float *y = call->tensors[call->op->result];
-  for (int64_t e = 0; e < n['b'] * heads * block; e++)
+  if (layer < 0 || layer >= call->n['l']) return attn2c_reference_fault(call, "the mask must have the layer");
+  const float *w = call->in[0];
+  const float *mask = (const float *)call->in[1] + layer * heads;
+  float *y = call->out;
+  for (int64_t e = 0; e < call->n['b'] * heads * block; e++)
     y[e] = (float)((double)w[e] * (double)mask[e / block % heads]);
   return ATTN2C_OK;
 }
 
 /* y[b][i][j] = sum over h of w[b][h][i][j] / heads; magnitude: sum over h of |w| */
 int attn2c_reference_mean_heads(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "bhqk -> bqk", n)) return ATTN2C_USAGE;
-  const int64_t heads = n['h'], block = n['q'] * n['k'];
-  const float *w = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  for (int64_t e = 0; e < n['b'] * block; e++) {
+  const int64_t heads = call->n['h'], block = call->n['q'] * call->n['k'];
+  const float *w = call->in[0];
+  float *y = call->out;
+  for (int64_t e = 0; e < call->n['b'] * block; e++) {
     double sum = 0, absolutes = 0;
     for (int64_t h = 0; h < heads; h++) {
       double weight = w[(e / block * heads + h) * block + e % block];

@@ -7,16 +7,13 @@
 
 /* y[b][py (X/P) + px][(c P + y) P + x] = x[b][c][py P + y][px P + x] */
 int attn2c_reference_patches(const attn2c_reference_call *call) {
-  const int64_t size = attn2c_reference_count(call, "patch", 0);
-  attn2c_reference_sizes n = {['p'] = size};
-  if (size < 1) return attn2c_reference_fault(call, "patch must be at least 1");
-  if (!attn2c_reference_fits(call, "bchw -> br(cpp)", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], channels = n['c'], height = n['h'], width = n['w'];
+  const int64_t size = call->n['p'];
+  const int64_t batch = call->n['b'], channels = call->n['c'], height = call->n['h'], width = call->n['w'];
   const int64_t down = height / size, across = width / size;
-  if (n['r'] != down * across)
+  if (call->n['r'] != down * across)
     return attn2c_reference_fault(call, "the result must have a row for each patch");
-  const float *image = attn2c_reference_values(call, 0);
-  float *result = call->tensors[call->op->result];
+  const float *image = call->in[0];
+  float *result = call->out;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t py = 0; py < down; py++)
       for (int64_t px = 0; px < across; px++)
@@ -29,19 +26,13 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
 
 /* y[b][py across + px][y P + x] = x[b][px column_stride + x][py row_stride + y] */
 int attn2c_reference_patches_of_columns(const attn2c_reference_call *call) {
-  const int64_t size = attn2c_reference_count(call, "patch", 0);
-  const int64_t row_stride = attn2c_reference_count(call, "row_stride", 0);
-  const int64_t column_stride = attn2c_reference_count(call, "column_stride", 0);
-  attn2c_reference_sizes n = {['p'] = size};
-  if (size < 1 || row_stride < 1 || column_stride < 1)
-    return attn2c_reference_fault(call, "patch and strides must be at least 1");
-  if (!attn2c_reference_fits(call, "bwh -> br(pp)", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], width = n['w'], height = n['h'];
+  const int64_t row_stride = call->n['i'], column_stride = call->n['j'];
+  const int64_t batch = call->n['b'], size = call->n['p'], width = call->n['w'], height = call->n['h'];
   const int64_t down = (height - size) / row_stride + 1, across = (width - size) / column_stride + 1;
-  if (height < size || width < size || n['r'] != down * across)
+  if (height < size || width < size || call->n['r'] != down * across)
     return attn2c_reference_fault(call, "the result must have a row for each patch");
-  const float *image = attn2c_reference_values(call, 0);
-  float *result = call->tensors[call->op->result];
+  const float *image = call->in[0];
+  float *result = call->out;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t py = 0; py < down; py++)
       for (int64_t px = 0; px < across; px++)
@@ -54,11 +45,9 @@ int attn2c_reference_patches_of_columns(const attn2c_reference_call *call) {
 /* y[r][j] = x[r][order[j]] */
 int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
   const attn2c_tensor *order_shape = attn2c_reference_operand(call, 1);
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w, w -> *w", n)) return ATTN2C_USAGE;
-  const int64_t rows = n['*'], width = n['w'];
-  const float *x = attn2c_reference_values(call, 0), *order = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const int64_t rows = call->n['*'], width = call->n['w'];
+  const float *x = call->in[0], *order = call->in[1];
+  float *y = call->out;
   for (int64_t j = 0; j < width; j++) {
     if (!(order[j] >= 0) || !(order[j] < (float)width) || order[j] != floorf(order[j]))
       return attn2c_fail(call->message, ATTN2C_FORMAT,
@@ -72,16 +61,12 @@ int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
 /* y[b][i][c K + t] = x[b][i + t - K / 2][c], or 0 if that is not one of the sequence's rows, or of the first
  * lengths[b] of them; with a dilation D: y[b][i][t W + c] = x[b][i + (t - K / 2) D][c] */
 int attn2c_reference_neighbours(const attn2c_reference_call *call) {
-  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
-  attn2c_reference_sizes n = {['k'] = kernel};
-  if (kernel < 1) return attn2c_reference_fault(call, "kernel must be at least 1");
-  if (!attn2c_reference_fits(call, "brw, b -> br(kw)", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], rows = n['r'], width = n['w'];
+  const int64_t batch = call->n['b'], rows = call->n['r'], width = call->n['w'], kernel = call->n['k'];
   const int64_t dilation = attn2c_reference_count(call, "dilation", 0);
   if (!attn2c_reference_lengths(call, 1, batch, 0, rows)) return ATTN2C_FORMAT;
-  const float *x = attn2c_reference_values(call, 0);
-  const int32_t *valid = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0];
+  const int32_t *valid = call->in[1];
+  float *y = call->out;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < rows; i++)
       for (int64_t k = 0; k < width * kernel; k++) {
@@ -96,13 +81,11 @@ int attn2c_reference_neighbours(const attn2c_reference_call *call) {
 /* y[b][i] = x0 - x2, x1, x3 and x4 - x2 side by side, of the rows x0 to x4 from x[b][4 i] on; 0 after the
  * last row. There is a row of y for two windows of three rows that begin two rows apart. */
 int attn2c_reference_pair_rows(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {['f'] = 4};
-  if (!attn2c_reference_fits(call, "brw -> bp(fw)", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], rows = n['r'], width = n['w'], pairs = n['p'];
+  const int64_t batch = call->n['b'], rows = call->n['r'], width = call->n['w'], pairs = call->n['p'];
   if (rows < 3 || pairs != ((rows - 1) / 2 + 1) / 2)
     return attn2c_reference_fault(call, "the result must have a row for each two windows");
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0];
+  float *y = call->out;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < pairs; i++)
       for (int64_t k = 0; k < 4 * width; k++) {
@@ -117,15 +100,14 @@ int attn2c_reference_pair_rows(const attn2c_reference_call *call) {
 /* y[b][i] = 0 if ids[b][i] is `id`, else x[b][i] (1 - share) / (1 - d), where d is the id's share of the
  * first lengths[b] ids, and share a float: the token dropout of ESM (Rives et al. 2019) */
 int attn2c_reference_drop_tokens(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "brw, br, b -> brw", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], rows = n['r'], width = n['w'], id = attn2c_reference_count(call, "id", -1);
+  const int64_t batch = call->n['b'], rows = call->n['r'], width = call->n['w'],
+                id = attn2c_reference_count(call, "id", -1);
   const double share = (float)attn2c_number(call->op, "share", NAN);
   if (id < 0 || !(share < 1)) return attn2c_reference_fault(call, "id and share must be given");
   if (!attn2c_reference_lengths(call, 2, batch, 1, rows)) return ATTN2C_FORMAT;
-  const float *x = attn2c_reference_values(call, 0);
-  const int32_t *ids = attn2c_reference_values(call, 1), *lengths = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0];
+  const int32_t *ids = call->in[1], *lengths = call->in[2];
+  float *y = call->out;
   for (int64_t b = 0; b < batch; b++, ids += rows) {
     const int64_t valid = lengths ? lengths[b] : rows;
     int64_t dropped = 0;
@@ -140,16 +122,12 @@ int attn2c_reference_drop_tokens(const attn2c_reference_call *call) {
 
 /* y[b][i][t W + c] = x[b][S i + t][c], t < K */
 int attn2c_reference_windows(const attn2c_reference_call *call) {
-  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
-  const int64_t stride = attn2c_reference_count(call, "stride", 0);
-  attn2c_reference_sizes n = {['k'] = kernel};
-  if (kernel < 1 || stride < 1) return attn2c_reference_fault(call, "kernel and stride must be at least 1");
-  if (!attn2c_reference_fits(call, "brw -> bo(kw)", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], rows = n['r'], width = n['w'], windows = n['o'], row = kernel * width;
+  const int64_t batch = call->n['b'], rows = call->n['r'], width = call->n['w'], windows = call->n['o'];
+  const int64_t kernel = call->n['k'], stride = call->n['s'], row = kernel * width;
   if (rows < kernel || windows != (rows - kernel) / stride + 1)
     return attn2c_reference_fault(call, "the result must have a row for each window");
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0];
+  float *y = call->out;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < windows; i++)
       memcpy(y + (b * windows + i) * row, x + (b * rows + i * stride) * width, (size_t)row * sizeof *y);
@@ -160,8 +138,7 @@ int attn2c_reference_keep(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   if (!attn2c_reference_same(x_shape, y_shape, x_shape->rank))
     return attn2c_reference_fault(call, "the result must have the shape of the operand");
-  memcpy(call->tensors[call->op->result], attn2c_reference_values(call, 0),
-         (size_t)attn2c_elements(y_shape) * sizeof(float));
+  memcpy(call->out, call->in[0], (size_t)attn2c_elements(y_shape) * sizeof(float));
   return ATTN2C_OK;
 }
 
@@ -207,13 +184,13 @@ int attn2c_reference_join(const attn2c_reference_call *call) {
     return attn2c_reference_fault(call, "rows must be a number of rows of a, [batch][rows][width]");
   if (y_shape->shape[1] != before + kept[0] + kept[1] + zeros)
     return attn2c_reference_fault(call, "the result must have the rows of both operands, and the zeros");
-  float *y = call->tensors[call->op->result];
+  float *y = call->out;
   for (int64_t b = 0; b < batch; b++) {
     for (int64_t i = 0; i < before * width; i++) *y++ = 0;
     for (int operand = 0; operand < 2; operand++) {
       const attn2c_tensor *shape = attn2c_reference_operand(call, operand);
       if (!shape) continue;
-      const float *from = attn2c_reference_values(call, operand);
+      const float *from = call->in[operand];
       int64_t count = rows[operand] * width;
       if (shape->rank == 4)
         copy_heads(y, from + b * count, shape->shape[1], shape->shape[2], shape->shape[3], 0);
@@ -228,12 +205,10 @@ int attn2c_reference_join(const attn2c_reference_call *call) {
 
 /* y[b][h][i][d] = x[b][i][h D + d] */
 int attn2c_reference_split_heads(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "br(hw) -> bhrw", n)) return ATTN2C_USAGE;
-  const int64_t heads = n['h'], rows = n['r'], width = n['w'];
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  for (int64_t b = 0; b < n['b']; b++) {
+  const int64_t heads = call->n['h'], rows = call->n['r'], width = call->n['w'];
+  const float *x = call->in[0];
+  float *y = call->out;
+  for (int64_t b = 0; b < call->n['b']; b++) {
     int64_t first = b * heads * rows * width;
     copy_heads(y + first, x + first, heads, rows, width, 1);
   }
@@ -242,11 +217,9 @@ int attn2c_reference_split_heads(const attn2c_reference_call *call) {
 
 /* y[j][i] = x[i][j], where each is a row */
 int attn2c_reference_swap(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "abw -> baw", n)) return ATTN2C_USAGE;
-  const int64_t first = n['a'], second = n['b'], width = n['w'];
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
+  const int64_t first = call->n['a'], second = call->n['b'], width = call->n['w'];
+  const float *x = call->in[0];
+  float *y = call->out;
   for (int64_t i = 0; i < first; i++)
     for (int64_t j = 0; j < second; j++)
       memcpy(y + (j * first + i) * width, x + (i * second + j) * width, (size_t)width * sizeof *y);

@@ -5,17 +5,29 @@
 #include "base/descriptor.h"
 #include "reference/table.h"
 
+/* Sizes of axes by their letter; 0: not known. */
+enum { ATTN2C_LETTERS = 128 };
+typedef int64_t attn2c_reference_sizes[ATTN2C_LETTERS];
+
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_op *op;
   void *const *tensors;
   float *magnitude; /* NULL: not wanted */
   attn2c_message *message;
+  const void *in[ATTN2C_MAX_OPERANDS]; /* the operands' values; NULL: not given */
+  void *out;                           /* the result's */
+  attn2c_reference_sizes n;            /* by the table's shapes */
 } attn2c_reference_call;
+
+/* Returns a call without sizes. */
+attn2c_reference_call attn2c_reference_call_of(const attn2c_descriptor *model, const attn2c_op *op,
+                                               void *const *tensors, float *magnitude,
+                                               attn2c_message *message);
 
 typedef int attn2c_reference_function(const attn2c_reference_call *call);
 
-#define ATTN2C_DECLARE(op, operands, result, reference, tolerance)                                           \
+#define ATTN2C_DECLARE(op, operands, result, reference, tolerance, shapes)                                   \
   attn2c_reference_function attn2c_reference_##reference;
 ATTN2C_OPS(ATTN2C_DECLARE)
 #undef ATTN2C_DECLARE
@@ -24,11 +36,6 @@ ATTN2C_OPS(ATTN2C_DECLARE)
 static inline const attn2c_tensor *attn2c_reference_operand(const attn2c_reference_call *call, int position) {
   int index = call->op->operands[position];
   return index < 0 ? NULL : &call->model->tensors[index];
-}
-
-static inline const void *attn2c_reference_values(const attn2c_reference_call *call, int position) {
-  int index = call->op->operands[position];
-  return index < 0 ? NULL : call->tensors[index];
 }
 
 static inline const attn2c_tensor *attn2c_reference_result(const attn2c_reference_call *call) {
@@ -65,22 +72,16 @@ double attn2c_reference_dot(const float *x, const float *w, int64_t length, int 
 /* Returns the mean of a row, and computes its variance. */
 double attn2c_reference_mean(const float *x, int64_t width, double *variance);
 
-/* Sizes of axes by their letter; 0: not known. */
-enum { ATTN2C_LETTERS = 128 };
-typedef int64_t attn2c_reference_sizes[ATTN2C_LETTERS];
-
 /* True if operands and result have the shapes of a notation, which has operands in the op table's order, then
  * the result: "*i, oi -> *o". A letter is an axis; letters in parentheses are an axis of their product, 1 is
  * an axis of size 1, and `*` stands for any number of leading axes, the same wherever it is. Sizes that are
- * known before the call must fit; it finds the others. Operands that are not given, and those with `?`, may
- * have any shape. Otherwise says so in one line. */
+ * known before the call must fit, and the sizes of words after the shapes: f=4, or k=kernel, an attribute
+ * that must be at least 1. It finds the others. Operands that are not given, and those with `?`,
+ * may have any shape. Otherwise says so in one line. */
 int attn2c_reference_fits(const attn2c_reference_call *call, const char *shapes, attn2c_reference_sizes n);
 
 /* Says in one line which rule of the op its descriptor breaks; returns ATTN2C_USAGE. */
 int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule);
-
-/* True if the first operand and the result have the same shape. Otherwise says so in one line. */
-int attn2c_reference_keeps_shape(const attn2c_reference_call *call);
 
 /* True if every lengths[b], operand `position`, is within minimum..limit, or the operand is not given.
  * Otherwise says a line that names the tensor and the index. */

@@ -10,20 +10,17 @@
  * d and d + R/2 are partners; 1: 2d and 2d + 1. magnitude: |x1 cos| + |x2 sin|, |x2 cos| + |x1 sin|; 0 for
  * the others */
 int attn2c_reference_rotate(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {['h'] = attn2c_reference_count(call, "heads", 0)};
-  if (n['h'] < 1) return attn2c_reference_fault(call, "heads must be at least 1");
-  if (!attn2c_reference_fits(call, "br(hd), sc, sc -> br(hd)", n)) return ATTN2C_USAGE;
-  const int64_t heads = n['h'], sequence = n['r'], width = n['d'], half = n['c'];
+  const int64_t heads = call->n['h'], sequence = call->n['r'], width = call->n['d'], half = call->n['c'];
   const int64_t of_all = attn2c_reference_count(call, "row", -1);
-  if ((of_all < 0 ? n['s'] != sequence : n['s'] <= of_all) || 2 * half > width)
+  if ((of_all < 0 ? call->n['s'] != sequence : call->n['s'] <= of_all) || 2 * half > width)
     return attn2c_reference_fault(call,
                                   "cosines and sines must be [sequence][half of at most the head width]");
   int pairs = attn2c_number(call->op, "pairs", 0) != 0;
-  const float *cosines = attn2c_reference_values(call, 1), *sines = attn2c_reference_values(call, 2);
-  int64_t blocks = n['b'] * sequence * heads;
+  const float *cosines = call->in[1], *sines = call->in[2];
+  int64_t blocks = call->n['b'] * sequence * heads;
   for (int64_t block = 0; block < blocks; block++) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + block * width;
-    float *y = (float *)call->tensors[call->op->result] + block * width;
+    const float *x = (const float *)call->in[0] + block * width;
+    float *y = (float *)call->out + block * width;
     float *magnitude = call->magnitude ? call->magnitude + block * width : NULL;
     int64_t row = of_all < 0 ? block / heads % sequence : of_all;
     for (int64_t d = 0; d < half; d++) {
@@ -43,15 +40,12 @@ int attn2c_reference_rotate(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* Compares the shapes of an op that adds to columns of scores, "bhqk": `own`, without the last `extra`. */
-static int read_scores(const attn2c_reference_call *call, const char *shapes, attn2c_reference_sizes n,
-                       int64_t *own) {
+/* Finds the columns of scores that an op adds to: all without the last `extra`. */
+static int read_own(const attn2c_reference_call *call, int64_t *own) {
   const int64_t extra = attn2c_reference_count(call, "extra", 0);
-  if (!attn2c_reference_fits(call, shapes, n)) return 0;
-  *own = n['k'] - extra;
-  if (extra >= 0 && *own >= 0) return 1;
-  attn2c_reference_fault(call, "extra must be a number of keys");
-  return 0;
+  *own = call->n['k'] - extra;
+  if (extra >= 0 && *own >= 0) return ATTN2C_OK;
+  return attn2c_reference_fault(call, "extra must be a number of keys");
 }
 
 /* Rows of a table by distance: that of D = query - key is row `zero` + sign D of the `rows` that each of
@@ -64,13 +58,15 @@ typedef struct {
 /* Adds to the score of query i and key j the product of row i of the queries, or, with the attribute `keys`,
  * row j of the keys, of the head that it looks at, with the table's row for i + offset - j. The last `extra`
  * columns stay. magnitude: |s| + sum of |x table| */
-static int add_by_distance(const attn2c_reference_call *call, const attn2c_reference_sizes n, int64_t own,
-                           by_distance table_of) {
-  const int64_t batch = n['b'], heads = n['h'], queries = n['q'], keys = n['k'], width = n['d'],
-                x_heads = n['g'];
+static int add_by_distance(const attn2c_reference_call *call, by_distance table_of) {
+  const int64_t *n = call->n, batch = n['b'], heads = n['h'], queries = n['q'], keys = n['k'], width = n['d'];
+  const int64_t x_heads = n['g'];
+  int64_t own;
+  ATTN2C_TRY(read_own(call, &own));
   const int64_t offset = attn2c_reference_count(call, "offset", 0);
   const int of_keys = attn2c_number(call->op, "keys", 0) != 0;
-  if (x_heads < 1 || heads % x_heads != 0 || (!of_keys && x_heads != heads))
+  if (n['r'] != (of_keys ? keys : queries) || x_heads < 1 || heads % x_heads != 0 ||
+      (!of_keys && x_heads != heads))
     return attn2c_reference_fault(call,
                                   "the rows must be heads, or a divisor of them, times the table's width");
   const int64_t after = queries - 1 + offset, before = own - 1 - offset;
@@ -78,9 +74,8 @@ static int add_by_distance(const attn2c_reference_call *call, const attn2c_refer
   if (offset < 0 ||
       (own > 0 && queries > 0 && (table_of.zero + up >= table_of.rows || table_of.zero - down < 0)))
     return attn2c_reference_fault(call, "the table does not reach every distance");
-  const float *s = attn2c_reference_values(call, 0), *x = attn2c_reference_values(call, 1);
-  const float *table = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
+  const float *s = call->in[0], *x = call->in[1], *table = call->in[2];
+  float *y = call->out;
   int64_t element = 0;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t h = 0; h < heads; h++)
@@ -102,49 +97,37 @@ static int add_by_distance(const attn2c_reference_call *call, const attn2c_refer
   return ATTN2C_OK;
 }
 
-/* Returns the shapes of scores, of the rows of queries or keys, and of the table. */
-static const char *shapes_by_distance(const attn2c_reference_call *call) {
-  return attn2c_number(call->op, "keys", 0) != 0 ? "bhqk, bk(gd), td -> bhqk" : "bhqk, bq(gd), td -> bhqk";
-}
-
 /* y[b][h][i][j] = s[b][h][i][j] + sum over d of x[..][d] table[i + offset - j + M - 1][d], table [2M - 1][d]
  * (Shaw et al. 2018; Huang et al. 2020, methods 3 and 4) */
 int attn2c_reference_add_relative(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  int64_t own;
-  if (!read_scores(call, shapes_by_distance(call), n, &own)) return ATTN2C_USAGE;
-  if (n['t'] % 2 != 1) return attn2c_reference_fault(call, "the table must be [2 M - 1][head width]");
-  return add_by_distance(call, n, own, (by_distance){1, n['t'], (n['t'] - 1) / 2, 1});
+  const int64_t rows = call->n['t'];
+  if (rows % 2 != 1) return attn2c_reference_fault(call, "the table must be [2 M - 1][head width]");
+  return add_by_distance(call, (by_distance){1, rows, (rows - 1) / 2, 1});
 }
 
 /* y[b][h][i][j] = s[b][h][i][j] + sum over d of x[..][d] table[t][reach + D][d], with D = i + offset - j if x
  * is the keys, and j - i - offset if it is the queries. t is the head of the table that h looks at; table
  * [table_heads rows][d] (He et al. 2021, section 3) */
 int attn2c_reference_add_disentangled(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  int64_t own;
-  const int64_t table_heads = attn2c_reference_count(call, "table_heads", 0);
-  if (!read_scores(call, shapes_by_distance(call), n, &own)) return ATTN2C_USAGE;
-  if (table_heads < 1 || n['t'] % table_heads != 0 || n['h'] % table_heads != 0)
+  const int64_t *n = call->n, table_heads = n['a'];
+  if (n['t'] % table_heads != 0 || n['h'] % table_heads != 0)
     return attn2c_reference_fault(call, "the table must be [heads of the table * rows][head width]");
   const int sign = attn2c_number(call->op, "keys", 0) != 0 ? 1 : -1;
-  return add_by_distance(
-      call, n, own,
-      (by_distance){table_heads, n['t'] / table_heads, attn2c_reference_count(call, "reach", 0), sign});
+  const int64_t reach = attn2c_reference_count(call, "reach", 0);
+  return add_by_distance(call, (by_distance){table_heads, n['t'] / table_heads, reach, sign});
 }
 
 /* y[b][h][i][j] = s[b][h][i][j] + gates[b][i][h] table[h][j - i + queries - 1], without gates as if they were
  * 1; the last `extra` columns stay. magnitude: the same of absolute values */
-static int add_distance(const attn2c_reference_call *call, const char *shapes) {
-  attn2c_reference_sizes n = {0};
+int attn2c_reference_add_distance(const attn2c_reference_call *call) {
   int64_t own;
-  if (!read_scores(call, shapes, n, &own)) return ATTN2C_USAGE;
-  const int64_t heads = n['h'], queries = n['q'], keys = n['k'], rows = n['b'] * heads * queries;
+  ATTN2C_TRY(read_own(call, &own));
+  const int64_t *n = call->n, heads = n['h'], queries = n['q'], keys = n['k'],
+                rows = n['b'] * heads * queries;
   if (own > 0 && n['t'] < queries + own - 1)
     return attn2c_reference_fault(call, "the table must be [heads][every distance of query and key]");
-  const float *s = attn2c_reference_values(call, 0), *table = attn2c_reference_values(call, 1);
-  const float *gates = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
+  const float *s = call->in[0], *table = call->in[1], *gates = call->in[2];
+  float *y = call->out;
   for (int64_t r = 0; r < rows; r++) {
     int64_t i = r % queries, h = r / queries % heads, b = r / queries / heads;
     const double gate = gates ? gates[(b * queries + i) * heads + h] : 1;
@@ -160,34 +143,23 @@ static int add_distance(const attn2c_reference_call *call, const char *shapes) {
   return ATTN2C_OK;
 }
 
-int attn2c_reference_add_distance(const attn2c_reference_call *call) {
-  return add_distance(call, "bhqk, ht -> bhqk");
-}
-
-int attn2c_reference_add_gated(const attn2c_reference_call *call) {
-  return add_distance(call, "bhqk, ht, bqh -> bhqk");
-}
-
 /* y[b][h][i][j] = s[b][h][i][j] + across[h][left of j - left of i] + down[h][lower of j - lower of i] +
  * along[h][ upper of j - upper of i] of boxes (left, upper, right, lower), where the middle of a table is for
  * 0, and differences beyond its ends are its ends (Huang et al. 2022, LayoutLMv3). along: may be missing.
  * magnitude: the same of absolute values */
 int attn2c_reference_add_places(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {['f'] = 4};
   static const int side_of[] = {0, 3, 1};
   const attn2c_tensor *along = attn2c_reference_operand(call, 4);
   const int axes = along ? 3 : 2;
   int64_t own;
-  const char *shapes = along ? "bhqk, bqf, ht, ht, hu -> bhqk" : "bhqk, bqf, ht, ht -> bhqk";
-  if (!read_scores(call, shapes, n, &own)) return ATTN2C_USAGE;
-  const int64_t widths[] = {n['t'], n['t'], along ? n['u'] : 1};
+  ATTN2C_TRY(read_own(call, &own));
+  const int64_t *n = call->n, widths[] = {n['t'], n['t'], along ? n['u'] : 1};
   if (own != n['q'] || n['t'] % 2 != 1 || widths[2] % 2 != 1)
     return attn2c_reference_fault(call, "each key must have a box, and a table an odd number of columns");
-  const float *s = attn2c_reference_values(call, 0);
-  const int32_t *boxes = attn2c_reference_values(call, 1);
-  const float *tables[] = {attn2c_reference_values(call, 2), attn2c_reference_values(call, 3),
-                           along ? attn2c_reference_values(call, 4) : NULL};
-  float *y = call->tensors[call->op->result];
+  const float *s = call->in[0];
+  const int32_t *boxes = call->in[1];
+  const float *tables[] = {call->in[2], call->in[3], call->in[4]};
+  float *y = call->out;
   for (int64_t r = 0; r < n['b'] * n['h'] * n['q']; r++) {
     const int64_t i = r % n['q'], h = r / n['q'] % n['h'], b = r / n['q'] / n['h'];
     for (int64_t j = 0; j < n['k']; j++) {
@@ -220,18 +192,17 @@ static double tent(int64_t from, int64_t to, int64_t at, int64_t i) {
  * table[r G + c], for (h, w) = shapes[b]; 0 for i >= h w (Tschannen et al. 2025, SigLIP 2). magnitude: the
  * same of absolute values */
 int attn2c_reference_grid_positions(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {['t'] = 2};
-  if (!attn2c_reference_fits(call, "bt, gd -> brd", n)) return ATTN2C_USAGE;
-  const int64_t grid = (int64_t)llround(sqrt((double)n['g'])), width = n['d'], rows = n['r'];
-  if (grid * grid != n['g']) return attn2c_reference_fault(call, "the table must be of a square grid");
-  const int32_t *shapes = attn2c_reference_values(call, 0);
-  const float *table = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
-  for (int64_t e = 0; e < n['b'] * rows * width; e++) {
+  const int64_t grid = (int64_t)llround(sqrt((double)call->n['g'])), width = call->n['d'],
+                rows = call->n['r'];
+  if (grid * grid != call->n['g']) return attn2c_reference_fault(call, "the table must be of a square grid");
+  const int32_t *shapes = call->in[0];
+  const float *table = call->in[1];
+  float *y = call->out;
+  for (int64_t e = 0; e < call->n['b'] * rows * width; e++) {
     const int64_t j = e % width, i = e / width % rows, h = shapes[2 * (e / width / rows)];
     const int64_t w = shapes[2 * (e / width / rows) + 1];
     double sum = 0, absolutes = 0, weights = 0;
-    for (int64_t place = 0; i < h * w && place < n['g']; place++) {
+    for (int64_t place = 0; i < h * w && place < call->n['g']; place++) {
       const double weight = tent(grid, h, i / w, place / grid) * tent(grid, w, i % w, place % grid);
       const double term = weight * table[place * width + j];
       weights += weight, sum += term, absolutes += fabs(term);
@@ -264,14 +235,10 @@ static double gate_of(const float *x, const float *weight, const float *bias, in
  * weight, of head h of x[b][i] (Chi et al. 2022, equation 6). magnitude: that of y's terms, and of the terms
  * of the sums, times what y changes with each sum */
 int attn2c_reference_position_gates(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {['e'] = 8, ['h'] = attn2c_reference_count(call, "heads", 0)};
-  if (n['h'] < 1) return attn2c_reference_fault(call, "heads must be at least 1");
-  if (!attn2c_reference_fits(call, "br(hd), ed, e, h -> brh", n)) return ATTN2C_USAGE;
-  const int64_t heads = n['h'], width = n['d'];
-  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
-  const float *bias = attn2c_reference_values(call, 2), *factors = attn2c_reference_values(call, 3);
-  float *y = call->tensors[call->op->result];
-  for (int64_t i = 0; i < n['b'] * n['r'] * heads; i++) {
+  const int64_t heads = call->n['h'], width = call->n['d'];
+  const float *x = call->in[0], *weight = call->in[1], *bias = call->in[2], *factors = call->in[3];
+  float *y = call->out;
+  for (int64_t i = 0; i < call->n['b'] * call->n['r'] * heads; i++) {
     double of_a, of_g;
     const double factor = factors[i % heads], a = gate_of(x + i * width, weight, bias, width, &of_a);
     const double g = gate_of(x + i * width, weight + 4 * width, bias + 4, width, &of_g);
@@ -286,11 +253,9 @@ int attn2c_reference_position_gates(const attn2c_reference_call *call) {
 /* y[h][d] = table[index[d]][h] */
 int attn2c_reference_bucket_table(const attn2c_reference_call *call) {
   const attn2c_tensor *index_shape = attn2c_reference_operand(call, 1);
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "nh, d -> hd", n)) return ATTN2C_USAGE;
-  const int64_t buckets = n['n'], heads = n['h'], distances = n['d'];
-  const float *table = attn2c_reference_values(call, 0), *index = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const int64_t buckets = call->n['n'], heads = call->n['h'], distances = call->n['d'];
+  const float *table = call->in[0], *index = call->in[1];
+  float *y = call->out;
   for (int64_t d = 0; d < distances; d++) {
     if (!(index[d] >= 0) || !(index[d] < (float)buckets) || index[d] != floorf(index[d]))
       return attn2c_fail(call->message, ATTN2C_FORMAT,

@@ -73,9 +73,9 @@ int attn2c_reference_recurrent(const attn2c_reference_call *call) {
   if (!attn2c_reference_fits(call, "br(dgw), (dw)(gw), b, br -> br(dw)", n)) return ATTN2C_USAGE;
   const int64_t rows = n['r'], width = n['w'];
   if (!attn2c_reference_lengths(call, 2, n['b'], 0, rows)) return ATTN2C_FORMAT;
-  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
-  const int32_t *lengths = attn2c_reference_values(call, 2), *marks = attn2c_reference_values(call, 3);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0], *weight = call->in[1];
+  const int32_t *lengths = call->in[2], *marks = call->in[3];
+  float *y = call->out;
   ATTN2C_OWN double *memory = calloc((size_t)(6 * width), sizeof *memory);
   if (!memory) return ATTN2C_MEMORY;
   for (int64_t at = 0; at < n['b'] * directions; at++) {
@@ -142,11 +142,10 @@ int attn2c_reference_match_labels(const attn2c_reference_call *call) {
     return ATTN2C_USAGE;
   const int64_t rows = n['r'], cols = most * n['s'];
   if (!attn2c_reference_lengths(call, 5, n['b'], 0, rows)) return ATTN2C_FORMAT;
-  const float *x = attn2c_reference_values(call, 0), *labels = attn2c_reference_values(call, 1);
-  const layers of = {attn2c_reference_values(call, 2), attn2c_reference_values(call, 3), n['w'], n['h'],
-                     n['s']};
-  const int32_t *marks = attn2c_reference_values(call, 4), *lengths = attn2c_reference_values(call, 5);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0], *labels = call->in[1];
+  const layers of = {call->in[2], call->in[3], n['w'], n['h'], n['s']};
+  const int32_t *marks = call->in[4], *lengths = call->in[5];
+  float *y = call->out;
   gate *hidden = calloc((size_t)of.hidden + 1, sizeof *hidden);
   if (!hidden) return ATTN2C_MEMORY;
   memset(y, 0, (size_t)(n['b'] * rows * cols) * sizeof *y);

@@ -26,10 +26,10 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
   const int64_t rows = n['*'] * n['h'], width = n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
-  const float *gain = attn2c_reference_values(call, 1), *bias = attn2c_reference_values(call, 2);
+  const float *gain = call->in[1], *bias = call->in[2];
   for (int64_t r = 0; r < rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
-    float *y = (float *)call->tensors[call->op->result] + r * width;
+    const float *x = (const float *)call->in[0] + r * width;
+    float *y = (float *)call->out + r * width;
     const float *own = gain ? gain + (each ? r % n['h'] * width : 0) : NULL;
     double variance;
     const double mean = attn2c_reference_mean(x, width, &variance);
@@ -48,10 +48,10 @@ int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
   const int64_t rows = n['*'] * n['h'], width = n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
-  const float *gain = attn2c_reference_values(call, 1);
+  const float *gain = call->in[1];
   for (int64_t r = 0; r < rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
-    float *y = (float *)call->tensors[call->op->result] + r * width;
+    const float *x = (const float *)call->in[0] + r * width;
+    float *y = (float *)call->out + r * width;
     const float *own = gain ? gain + (each ? r % n['h'] * width : 0) : NULL;
     double squares = 0;
     for (int64_t i = 0; i < width; i++) squares += (double)x[i] * (double)x[i];
@@ -63,14 +63,12 @@ int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
 
 /* y = x / max(sqrt(sum of x^2), eps), over the last dimension; a NaN makes the whole row NaN */
 int attn2c_reference_normalise(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w -> *w", n)) return ATTN2C_USAGE;
-  const int64_t rows = n['*'], width = n['w'];
+  const int64_t rows = call->n['*'], width = call->n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps > 0)) return attn2c_reference_fault(call, "eps must be given, and be positive");
   for (int64_t r = 0; r < rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
-    float *y = (float *)call->tensors[call->op->result] + r * width;
+    const float *x = (const float *)call->in[0] + r * width;
+    float *y = (float *)call->out + r * width;
     double squares = 0;
     for (int64_t i = 0; i < width; i++) squares += (double)x[i] * (double)x[i];
     double norm = sqrt(squares);
@@ -81,13 +79,12 @@ int attn2c_reference_normalise(const attn2c_reference_call *call) {
 
 /* y[r] = sqrt(sum of x[r]^2) */
 int attn2c_reference_row_length(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w -> *1", n)) return ATTN2C_USAGE;
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  for (int64_t r = 0; r < n['*']; r++) {
+  const float *x = call->in[0];
+  float *y = call->out;
+  for (int64_t r = 0; r < call->n['*']; r++) {
     double squares = 0;
-    for (int64_t i = 0; i < n['w']; i++) squares += (double)x[r * n['w'] + i] * (double)x[r * n['w'] + i];
+    for (int64_t i = 0; i < call->n['w']; i++)
+      squares += (double)x[r * call->n['w'] + i] * (double)x[r * call->n['w'] + i];
     y[r] = (float)sqrt(squares);
   }
   return ATTN2C_OK;
@@ -96,16 +93,14 @@ int attn2c_reference_row_length(const attn2c_reference_call *call) {
 /* y = max(x - mean - factor deviation, 0) over the last dimension; deviation = sqrt(sum of (x - mean)^2 / n)
  */
 int attn2c_reference_sparsify(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w -> *w", n)) return ATTN2C_USAGE;
   const double factor = (float)attn2c_number(call->op, "factor", NAN);
   if (!isfinite(factor)) return attn2c_reference_fault(call, "factor must be given, and be a finite number");
-  for (int64_t r = 0; r < n['*']; r++) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + r * n['w'];
-    float *y = (float *)call->tensors[call->op->result] + r * n['w'];
+  for (int64_t r = 0; r < call->n['*']; r++) {
+    const float *x = (const float *)call->in[0] + r * call->n['w'];
+    float *y = (float *)call->out + r * call->n['w'];
     double variance;
-    const double mean = attn2c_reference_mean(x, n['w'], &variance);
-    for (int64_t i = 0; i < n['w']; i++) {
+    const double mean = attn2c_reference_mean(x, call->n['w'], &variance);
+    for (int64_t i = 0; i < call->n['w']; i++) {
       const double above = x[i] - mean - factor * sqrt(variance);
       y[i] = (float)(above < 0 ? 0 : above);
     }
@@ -123,12 +118,10 @@ static double power_sum(const float *x, int64_t width, double *largest) {
 }
 
 static int softmax_of_rows(const attn2c_reference_call *call, int logarithm) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w -> *w", n)) return ATTN2C_USAGE;
-  const int64_t rows = n['*'], width = n['w'];
+  const int64_t rows = call->n['*'], width = call->n['w'];
   for (int64_t r = 0; r < rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
-    float *y = (float *)call->tensors[call->op->result] + r * width;
+    const float *x = (const float *)call->in[0] + r * width;
+    float *y = (float *)call->out + r * width;
     double largest, sum = power_sum(x, width, &largest);
     for (int64_t i = 0; i < width; i++)
       y[i] = (float)(logarithm ? x[i] - largest - log(sum) : exp(x[i] - largest) / sum);
@@ -272,12 +265,11 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   const int64_t tokens = attn2c_reference_count(call, "tokens", 0);
   if (tokens < 0 || tokens >= sequence) return attn2c_reference_fault(call, "there are no patches");
   if (!attn2c_reference_lengths(call, 1, batch, 1, sequence)) return ATTN2C_FORMAT;
-  const float *x = attn2c_reference_values(call, 0);
-  const int32_t *lengths = attn2c_reference_values(call, 1), *mask = attn2c_reference_values(call, 2),
-                *ids = attn2c_reference_values(call, 3);
+  const float *x = call->in[0];
+  const int32_t *lengths = call->in[1], *mask = call->in[2], *ids = call->in[3];
   const double ending = attn2c_number(call->op, "ending", -2);
   const int64_t pad = attn2c_reference_count(call, "pad", -1), cut = attn2c_reference_count(call, "cut", 0);
-  float *y = call->tensors[call->op->result];
+  float *y = call->out;
   for (int64_t b = 0; b < batch; b++) {
     int64_t length = lengths ? lengths[b] : sequence;
     const int32_t *own = mask ? mask + b * (first + sequence) + first : NULL;
@@ -303,12 +295,10 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
 
 /* y = the smallest i with x[i] >= x[j] for all j; a NaN counts as larger than every number */
 int attn2c_reference_argmax(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w -> *", n)) return ATTN2C_USAGE;
-  const int64_t rows = n['*'], width = n['w'];
-  int32_t *y = call->tensors[call->op->result];
+  const int64_t rows = call->n['*'], width = call->n['w'];
+  int32_t *y = call->out;
   for (int64_t r = 0; r < rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    const float *x = (const float *)call->in[0] + r * width;
     int64_t best = 0;
     for (int64_t i = 1; i < width; i++)
       if (!isnan(x[best]) && (isnan(x[i]) || x[i] > x[best])) best = i;
@@ -325,22 +315,19 @@ static int stands_before(const float *x, int64_t i, int64_t j) {
 
 /* Writes the k first of each row, descending, as values or indices. Each is the first after the last. */
 int attn2c_reference_topk(const attn2c_reference_call *call) {
-  const int64_t k = attn2c_reference_count(call, "k", -1);
-  attn2c_reference_sizes n = {['k'] = k};
-  if (!attn2c_reference_fits(call, "*w -> *k", n)) return ATTN2C_USAGE;
-  const int64_t rows = n['*'], width = n['w'];
-  if (k < 1 || k > width) return attn2c_reference_fault(call, "k must be from 1 to the width of a row");
+  const int64_t rows = call->n['*'], width = call->n['w'], k = call->n['k'];
+  if (k > width) return attn2c_reference_fault(call, "k must be from 1 to the width of a row");
   for (int64_t r = 0; r < rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    const float *x = (const float *)call->in[0] + r * width;
     int64_t last = -1;
     for (int64_t j = 0; j < k; j++) {
       int64_t next = -1;
       for (int64_t i = 0; i < width; i++)
         if ((last < 0 || stands_before(x, last, i)) && (next < 0 || stands_before(x, i, next))) next = i;
       if (attn2c_reference_result(call)->type == ATTN2C_I32)
-        ((int32_t *)call->tensors[call->op->result])[r * k + j] = (int32_t)next;
+        ((int32_t *)call->out)[r * k + j] = (int32_t)next;
       else
-        ((float *)call->tensors[call->op->result])[r * k + j] = x[next];
+        ((float *)call->out)[r * k + j] = x[next];
       last = next;
     }
   }

@@ -4,12 +4,13 @@
 #include "reference/ops.h"
 
 /* operands: their types, in their order: f float, i int32; capital: required. */
-#define ROW(op, operands, result, reference, tolerance)                                                      \
-  {#op, operands, ATTN2C_##result, attn2c_reference_##reference},
+#define ROW(op, operands, result, reference, tolerance, shapes)                                              \
+  {#op, operands, ATTN2C_##result, attn2c_reference_##reference, shapes},
 static const struct {
   const char *name, *operands;
   attn2c_type result;
   attn2c_reference_function *function;
+  const char *shapes;
 } table[] = {ATTN2C_OPS(ROW)};
 
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
@@ -22,28 +23,10 @@ static int find(const char *op) {
 
 int attn2c_reference_knows(const char *op) { return find(op) >= 0; }
 
-int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule) {
-  return attn2c_fail(call->message, ATTN2C_USAGE, "%s, which makes %s: %s", call->op->op,
-                     attn2c_reference_result(call)->name, rule);
-}
-
-int attn2c_reference_keeps_shape(const attn2c_reference_call *call) {
-  const attn2c_tensor *x = attn2c_reference_operand(call, 0), *y = attn2c_reference_result(call);
-  if (x->rank == y->rank && attn2c_reference_same(x, y, x->rank)) return 1;
-  attn2c_reference_fault(call, "operand and result must have the same shape");
-  return 0;
-}
-
-int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise) {
-  double number = attn2c_number(call->op, name, (double)otherwise);
-  return number >= 0 && number <= (double)INT32_MAX && number == (double)(int64_t)number ? (int64_t)number
-                                                                                         : -1;
-}
-
 int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,
                              int64_t limit) {
   const attn2c_tensor *tensor = attn2c_reference_operand(call, position);
-  const int32_t *lengths = attn2c_reference_values(call, position);
+  const int32_t *lengths = call->in[position];
   for (int64_t b = 0; tensor && b < batch; b++)
     if (lengths[b] < minimum || lengths[b] > limit) {
       attn2c_say(call->message, "%s[%lld]: %ld is not a length from %lld to %lld", tensor->name, (long long)b,
@@ -58,12 +41,23 @@ static int has_tensor(const attn2c_reference_call *call, int index, attn2c_type 
          call->tensors[index] != NULL;
 }
 
+attn2c_reference_call attn2c_reference_call_of(const attn2c_descriptor *model, const attn2c_op *op,
+                                               void *const *tensors, float *magnitude,
+                                               attn2c_message *message) {
+  attn2c_reference_call call = {model, op, tensors, magnitude, message, .out = tensors[op->result]};
+  for (int position = 0; position < ATTN2C_MAX_OPERANDS; position++) {
+    const int tensor = op->operands[position];
+    if (tensor >= 0 && tensor < model->tensor_count) call.in[position] = tensors[tensor];
+  }
+  return call;
+}
+
 int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
                         float *magnitude, attn2c_message *message) {
-  attn2c_reference_call call = {model, op, tensors, magnitude, message};
-  int row = find(op->op);
   if (op->result < 0 || op->result >= model->tensor_count)
     return attn2c_fail(message, ATTN2C_USAGE, "%s: its result is not a tensor of the model", op->op);
+  attn2c_reference_call call = attn2c_reference_call_of(model, op, tensors, magnitude, message);
+  const int row = find(op->op);
   if (row < 0) return attn2c_reference_fault(&call, "the reference has no op of this name");
   if (!has_tensor(&call, op->result, table[row].result))
     return attn2c_reference_fault(&call, "the result has the wrong type or no storage");
@@ -76,6 +70,7 @@ int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, voi
     if (!has_tensor(&call, op->operands[position], type))
       return attn2c_reference_fault(&call, "an operand is missing, has the wrong type or has no values");
   }
+  if (*table[row].shapes && !attn2c_reference_fits(&call, table[row].shapes, call.n)) return ATTN2C_USAGE;
   return table[row].function(&call);
 }
 

@@ -64,12 +64,9 @@ double attn2c_reference_dot(const float *x, const float *w, int64_t length, int 
 /* y[r][o] = bias[o] + sum over k of x[r][k] weight[o][k]
  * magnitude[r][o] = |bias[o]| + sum over k of |x[r][k] weight[o][k]| */
 int attn2c_reference_linear(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*i, oi, o -> *o", n)) return ATTN2C_USAGE;
-  const int64_t rows = n['*'], in = n['i'], out = n['o'];
-  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
-  const float *bias = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
+  const int64_t rows = call->n['*'], in = call->n['i'], out = call->n['o'];
+  const float *x = call->in[0], *weight = call->in[1], *bias = call->in[2];
+  float *y = call->out;
   const int with_minimum = attn2c_reference_has_minima(call, 1);
   for (int64_t o = 0; o < out; o++)
     for (int64_t r = 0; r < rows; r++) {
@@ -98,17 +95,15 @@ static int border(const attn2c_reference_call *call, int64_t place, int64_t rank
  * first[n - 1] <= k < first[n] for n = adapters[b]; no k for n = 0
  * magnitude: the same of absolute values */
 int attn2c_reference_adapt(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*o, *i, ri, ro, b -> *o", n)) return ATTN2C_USAGE;
-  const int64_t rows = n['*'], in = n['i'], out = n['o'], each = rows / n['b'];
-  const float *x = attn2c_reference_values(call, 0), *r = attn2c_reference_values(call, 1);
-  const float *inputs = attn2c_reference_values(call, 2), *outputs = attn2c_reference_values(call, 3);
-  const int32_t *adapters = attn2c_reference_values(call, 4);
-  float *y = call->tensors[call->op->result];
+  const int64_t rows = call->n['*'], in = call->n['i'], out = call->n['o'], each = rows / call->n['b'];
+  const float *x = call->in[0], *r = call->in[1], *inputs = call->in[2], *outputs = call->in[3];
+  const int32_t *adapters = call->in[4];
+  float *y = call->out;
   for (int64_t row = 0; row < rows; row++) {
     const int32_t adapter = adapters[row / each];
     int64_t begin = 0, end = 0;
-    if (adapter != 0 && !(border(call, adapter - 1, n['r'], &begin) && border(call, adapter, n['r'], &end)))
+    if (adapter != 0 &&
+        !(border(call, adapter - 1, call->n['r'], &begin) && border(call, adapter, call->n['r'], &end)))
       return attn2c_reference_fault(call,
                                     "first must have a row of the factors for each adapter, and an end");
     double part[MOST_RANK], magnitude[MOST_RANK];
@@ -144,17 +139,12 @@ static void window(float *to, const float *x, int64_t i, int64_t valid, int64_t 
  * + c], for group g of G; x is 0 before the first row of a sequence and after the first lengths[b] of them.
  * magnitude: the same of absolute values */
 int attn2c_reference_convolve(const attn2c_reference_call *call) {
-  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
-  const int64_t groups = attn2c_reference_count(call, "groups", 0);
-  attn2c_reference_sizes n = {['k'] = kernel, ['g'] = groups};
-  if (kernel < 1 || groups < 1) return attn2c_reference_fault(call, "kernel and groups must be at least 1");
-  if (!attn2c_reference_fits(call, "br(gw), (gm)(kw), (gm), b -> br(gm)", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], rows = n['r'], width = n['w'], in = kernel * width, out = groups * n['m'];
+  const int64_t batch = call->n['b'], rows = call->n['r'], width = call->n['w'], kernel = call->n['k'];
+  const int64_t groups = call->n['g'], in = kernel * width, out = groups * call->n['m'];
   if (!attn2c_reference_lengths(call, 3, batch, 0, rows)) return ATTN2C_FORMAT;
-  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
-  const float *bias = attn2c_reference_values(call, 2);
-  const int32_t *valid = attn2c_reference_values(call, 3);
-  float *y = call->tensors[call->op->result], *from = malloc((size_t)in * sizeof *from);
+  const float *x = call->in[0], *weight = call->in[1], *bias = call->in[2];
+  const int32_t *valid = call->in[3];
+  float *y = call->out, *from = malloc((size_t)in * sizeof *from);
   if (!from) return ATTN2C_MEMORY;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < rows; i++)
@@ -175,15 +165,10 @@ int attn2c_reference_convolve(const attn2c_reference_call *call) {
 /* y[b][i][c] = bias[c] + sum over t < K of x[b][i - K + 1 + t][c] weight[t][c]; x is 0 before the first row
  * magnitude: the same of absolute values */
 int attn2c_reference_convolve_columns(const attn2c_reference_call *call) {
-  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
-  attn2c_reference_sizes n = {['k'] = kernel, ['o'] = 1};
-  if (kernel < 1) return attn2c_reference_fault(call, "kernel must be at least 1");
-  if (!attn2c_reference_fits(call, "brc, o(kc), c -> brc", n)) return ATTN2C_USAGE;
-  const int64_t rows = n['r'], width = n['c'];
-  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
-  const float *bias = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
-  for (int64_t at = 0; at < n['b'] * rows * width; at++) {
+  const int64_t rows = call->n['r'], width = call->n['c'], kernel = call->n['k'];
+  const float *x = call->in[0], *weight = call->in[1], *bias = call->in[2];
+  float *y = call->out;
+  for (int64_t at = 0; at < call->n['b'] * rows * width; at++) {
     const int64_t i = at / width % rows, c = at % width;
     double sum = bias ? bias[c] : 0, absolutes = fabs(sum);
     for (int64_t t = i < kernel - 1 ? kernel - 1 - i : 0; t < kernel; t++) {
@@ -200,14 +185,12 @@ int attn2c_reference_convolve_columns(const attn2c_reference_call *call) {
 int attn2c_reference_embed(const attn2c_reference_call *call) {
   const attn2c_tensor *ids_shape = attn2c_reference_operand(call, 0);
   const attn2c_tensor *scale_shape = attn2c_reference_operand(call, 2);
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*, vw -> *w", n)) return ATTN2C_USAGE;
-  const int64_t count = n['*'], width = n['w'], vocabulary = n['v'];
+  const int64_t count = call->n['*'], width = call->n['w'], vocabulary = call->n['v'];
   if (scale_shape && attn2c_elements(scale_shape) != vocabulary)
     return attn2c_reference_fault(call, "the scales must be one a row of the table");
-  const int32_t *ids = attn2c_reference_values(call, 0);
-  const float *table = attn2c_reference_values(call, 1), *scale = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
+  const int32_t *ids = call->in[0];
+  const float *table = call->in[1], *scale = call->in[2];
+  float *y = call->out;
   for (int64_t i = 0; i < count; i++) {
     if (ids[i] < 0 || ids[i] >= vocabulary)
       return attn2c_fail(call->message, ATTN2C_FORMAT, "%s: element %lld is %ld, but must be from 0 to %lld",
@@ -235,15 +218,15 @@ static int join_boxes(const attn2c_reference_call *call) {
   if (!attn2c_reference_fits(call, "*f, (tp)w, (tp)v -> *y", n)) return ATTN2C_USAGE;
   const int64_t count = n['*'], places = n['p'], widths[] = {n['w'], n['v']};
   if (n['y'] != 4 * n['w'] + 2 * n['v']) return attn2c_reference_fault(call, "six rows must be side by side");
-  const int32_t *boxes = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
+  const int32_t *boxes = call->in[0];
+  float *y = call->out;
   for (int64_t i = 0; i < count; i++, boxes += 4) {
     const int64_t height = boxes[3] - (int64_t)boxes[1], width = boxes[2] - (int64_t)boxes[0];
     const int64_t rows[] = {boxes[0],          places + boxes[1],       boxes[2],
                             places + boxes[3], height > 0 ? height : 0, places + (width > 0 ? width : 0)};
     if (check_box(call, boxes, i, places) != ATTN2C_OK) return ATTN2C_FORMAT;
     for (int k = 0; k < 6; k++) {
-      const float *table = attn2c_reference_values(call, k < 4 ? 1 : 2);
+      const float *table = call->in[k < 4 ? 1 : 2];
       for (int64_t c = 0; c < widths[k / 4]; c++) *y++ = table[rows[k] * widths[k / 4] + c];
     }
   }
@@ -254,20 +237,18 @@ static int join_boxes(const attn2c_reference_call *call) {
  * without its border, and of its down x across parts, row by row, whose places begin again at 0 (Huang et al.
  * 2022, LayoutLMv3) */
 int attn2c_reference_page_places(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {['f'] = 4};
-  if (!attn2c_reference_fits(call, "bsf -> btf", n)) return ATTN2C_USAGE;
   const int64_t across = attn2c_reference_count(call, "across", 0),
                 down = attn2c_reference_count(call, "down", 0);
-  if (across < 1 || down < 1 || n['t'] != n['s'] + 1 + across * down)
+  if (across < 1 || down < 1 || call->n['t'] != call->n['s'] + 1 + across * down)
     return attn2c_reference_fault(call, "the result must have the boxes, the page and its parts");
-  const int32_t *boxes = attn2c_reference_values(call, 0);
-  int32_t *y = call->tensors[call->op->result];
-  for (int64_t b = 0; b < n['b']; b++)
-    for (int64_t i = 0; i < n['t']; i++, y += 4) {
-      const int64_t place = i < n['s'] ? i : i - n['s'], column = (place - 1) % across,
+  const int32_t *boxes = call->in[0];
+  int32_t *y = call->out;
+  for (int64_t b = 0; b < call->n['b']; b++)
+    for (int64_t i = 0; i < call->n['t']; i++, y += 4) {
+      const int64_t place = i < call->n['s'] ? i : i - call->n['s'], column = (place - 1) % across,
                     row = (place - 1) / across;
-      const int32_t *box = boxes + 4 * (b * n['s'] + i);
-      const int of_text = i < n['s'], of_page = i == n['s'];
+      const int32_t *box = boxes + 4 * (b * call->n['s'] + i);
+      const int of_text = i < call->n['s'], of_page = i == call->n['s'];
       y[0] = of_text ? box[0] : of_page ? 1 : (int32_t)(1000 * column / across);
       y[1] = (int32_t)place;
       y[2] = of_text ? box[2] : of_page ? 999 : (int32_t)(1000 * (column + 1) / across);
@@ -283,9 +264,9 @@ int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {
   if (attn2c_reference_operand(call, 2)) return join_boxes(call);
   if (!attn2c_reference_fits(call, "*f, (fp)w -> *w", n)) return ATTN2C_USAGE;
   const int64_t count = n['*'], places = n['p'], width = n['w'];
-  const int32_t *boxes = attn2c_reference_values(call, 0);
-  const float *table = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const int32_t *boxes = call->in[0];
+  const float *table = call->in[1];
+  float *y = call->out;
   for (int64_t i = 0; i < count; i++, boxes += 4) {
     const int64_t rows[] = {boxes[0],
                             places + boxes[1],
@@ -315,8 +296,8 @@ static int of_both(const attn2c_reference_call *call, double (*of)(double a, dou
     suffix = b_shape->shape[b_shape->rank - axis] == a_shape->shape[a_shape->rank - axis];
   if (!suffix)
     return attn2c_reference_fault(call, "the second operand's shape must be a suffix of the first's");
-  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
+  const float *a = call->in[0], *b = call->in[1];
+  float *y = call->out;
   int64_t period = attn2c_elements(b_shape), repeats = attn2c_elements(a_shape) / period;
   for (int64_t repeat = 0; repeat < repeats; repeat++)
     for (int64_t i = 0; i < period; i++)
@@ -338,51 +319,43 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
 
 /* y[r][c] = a[r][c] b[r][column] */
 int attn2c_reference_gate_rows(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w, *k -> *w", n)) return ATTN2C_USAGE;
-  const int64_t column = attn2c_reference_count(call, "column", 0), width = n['w'];
-  if (column < 0 || column >= n['k']) return attn2c_reference_fault(call, "the column is out of range");
-  const float *a = attn2c_reference_values(call, 0),
-              *b = (const float *)attn2c_reference_values(call, 1) + column;
-  float *y = call->tensors[call->op->result];
-  for (int64_t i = 0; i < n['*'] * width; i++) y[i] = (float)((double)a[i] * (double)b[i / width * n['k']]);
+  const int64_t column = attn2c_reference_count(call, "column", 0), width = call->n['w'];
+  if (column < 0 || column >= call->n['k']) return attn2c_reference_fault(call, "the column is out of range");
+  const float *a = call->in[0], *b = (const float *)call->in[1] + column;
+  float *y = call->out;
+  for (int64_t i = 0; i < call->n['*'] * width; i++)
+    y[i] = (float)((double)a[i] * (double)b[i / width * call->n['k']]);
   return ATTN2C_OK;
 }
 
 /* y[i] = factor x[i], and -inf if x[i] is -inf: a masked score stays masked, whatever the factor. factor is
  * the emitted code's constant, a float. */
 int attn2c_reference_scale(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   double factor = (float)attn2c_number(call->op, "factor", NAN);
   if (!isfinite(factor)) return attn2c_reference_fault(call, "factor must be given, and be a finite number");
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  int64_t count = attn2c_elements(x_shape);
+  const float *x = call->in[0];
+  float *y = call->out;
+  int64_t count = call->n['*'];
   for (int64_t i = 0; i < count; i++) y[i] = x[i] == -INFINITY ? x[i] : (float)(factor * (double)x[i]);
   return ATTN2C_OK;
 }
 
 /* y[i] = x[i] */
 int attn2c_reference_copy(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
-  memcpy(call->tensors[call->op->result], attn2c_reference_values(call, 0),
-         (size_t)attn2c_elements(x_shape) * sizeof(float));
+  memcpy(call->out, call->in[0], (size_t)call->n['*'] * sizeof(float));
   return ATTN2C_OK;
 }
 
 /* y[i] = factor ln(max(x[i], least)) + shift; NaN stays NaN. The attributes are the emitted floats. */
 int attn2c_reference_logarithm(const attn2c_reference_call *call) {
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const double least = (float)attn2c_number(call->op, "least", NAN);
   const double factor = (float)attn2c_number(call->op, "factor", NAN);
   const double shift = (float)attn2c_number(call->op, "shift", NAN);
   if (!(least > 0) || !isfinite(factor) || !isfinite(shift))
     return attn2c_reference_fault(call, "least must be positive, factor and shift finite numbers");
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  const int64_t count = attn2c_elements(attn2c_reference_result(call));
+  const float *x = call->in[0];
+  float *y = call->out;
+  const int64_t count = call->n['*'];
   for (int64_t i = 0; i < count; i++) y[i] = (float)(factor * log(x[i] < least ? least : x[i]) + shift);
   return ATTN2C_OK;
 }
@@ -390,19 +363,17 @@ int attn2c_reference_logarithm(const attn2c_reference_call *call) {
 /* y[b][0][c] = gain[c] / sqrt(sum over i > 0 of x[b][i][c]^2 + eps)
  * y[b][1][c] = bias[c] - y[b][0][c] x[b][0][c]; magnitude: the same of absolute values */
 int attn2c_reference_channel_factors(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {['t'] = 2};
-  if (!attn2c_reference_fits(call, "brc, c, c -> btc", n)) return ATTN2C_USAGE;
   const double eps = (float)attn2c_number(call->op, "eps", NAN);
   if (!(eps > 0)) return attn2c_reference_fault(call, "eps must be positive");
-  const int64_t rows = n['r'], width = n['c'];
-  const float *gain = attn2c_reference_values(call, 1), *bias = attn2c_reference_values(call, 2);
-  for (int64_t at = 0; at < n['b'] * width; at++) {
+  const int64_t rows = call->n['r'], width = call->n['c'];
+  const float *gain = call->in[1], *bias = call->in[2];
+  for (int64_t at = 0; at < call->n['b'] * width; at++) {
     const int64_t c = at % width;
-    const float *x = (const float *)attn2c_reference_values(call, 0) + at / width * rows * width + c;
+    const float *x = (const float *)call->in[0] + at / width * rows * width + c;
     double sum = eps;
     for (int64_t i = 1; i < rows; i++) sum += (double)x[i * width] * (double)x[i * width];
     const double scale = gain[c] / sqrt(sum);
-    float *y = (float *)call->tensors[call->op->result] + at / width * 2 * width + c;
+    float *y = (float *)call->out + at / width * 2 * width + c;
     y[0] = (float)scale;
     y[width] = (float)(bias[c] - scale * x[0]);
     if (!call->magnitude) continue;
@@ -415,12 +386,10 @@ int attn2c_reference_channel_factors(const attn2c_reference_call *call) {
 
 /* y[b][i][c] = x[b][i][c] factors[b][0][c] + factors[b][1][c]; magnitude: the same of absolute values */
 int attn2c_reference_scale_columns(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {['t'] = 2};
-  if (!attn2c_reference_fits(call, "brc, btc -> brc", n)) return ATTN2C_USAGE;
-  const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
-  const int64_t rows = n['r'], width = n['c'];
-  for (int64_t i = 0; i < n['b'] * rows * width; i++) {
+  const float *x = call->in[0], *factors = call->in[1];
+  float *y = call->out;
+  const int64_t rows = call->n['r'], width = call->n['c'];
+  for (int64_t i = 0; i < call->n['b'] * rows * width; i++) {
     const float *of = factors + i / (rows * width) * 2 * width + i % width;
     const double term = (double)x[i] * (double)of[0], shift = of[width];
     y[i] = (float)(term + shift);
@@ -465,29 +434,25 @@ static const struct {
 
 /* y[i] = x[i], at most limit and, but for only_above, at least -limit */
 int attn2c_reference_clamp(const attn2c_reference_call *call) {
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const float limit = (float)attn2c_number(call->op, "limit", NAN);
   if (!(limit > 0)) return attn2c_reference_fault(call, "limit must be positive");
-  const float *x = attn2c_reference_values(call, 0);
+  const float *x = call->in[0];
   const float least = attn2c_number(call->op, "only_above", 0) != 0 ? -INFINITY : -limit;
-  float *y = call->tensors[call->op->result];
-  for (int64_t i = 0, n = attn2c_elements(attn2c_reference_result(call)); i < n; i++)
-    y[i] = x[i] < least ? least : x[i] > limit ? limit : x[i];
+  float *y = call->out;
+  for (int64_t i = 0, n = call->n['*']; i < n; i++) y[i] = x[i] < least ? least : x[i] > limit ? limit : x[i];
   return ATTN2C_OK;
 }
 
 /* y[i] = f(x[i]) */
 int attn2c_reference_activate(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const char *name = attn2c_text(call->op, "function");
   double (*function)(double) = NULL;
   for (size_t row = 0; name && row < sizeof activations / sizeof activations[0]; row++)
     if (strcmp(activations[row].name, name) == 0) function = activations[row].function;
   if (!function) return attn2c_reference_fault(call, "function must be " ATTN2C_ACTIVATION_NAMES);
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  int64_t count = attn2c_elements(x_shape);
+  const float *x = call->in[0];
+  float *y = call->out;
+  int64_t count = call->n['*'];
   for (int64_t i = 0; i < count; i++) y[i] = (float)function(x[i]);
   return ATTN2C_OK;
 }
@@ -504,15 +469,13 @@ static int is_odd(int64_t x) {
 int attn2c_reference_hadamard(const attn2c_reference_call *call) {
   const int64_t heads = attn2c_reference_count(call, "heads", 0),
                 block = attn2c_reference_count(call, "block", 0);
-  const attn2c_tensor *shape = attn2c_reference_operand(call, 0);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
-  if (heads < 1 || block < 1 || (block & (block - 1)) != 0 || attn2c_reference_width(shape) % heads != 0 ||
-      attn2c_reference_width(shape) / heads % block != 0)
+  if (heads < 1 || block < 1 || (block & (block - 1)) != 0 || call->n['w'] % heads != 0 ||
+      call->n['w'] / heads % block != 0)
     return attn2c_reference_fault(call, "block must be a power of two that divides a head");
   const double factor = 1 / sqrt((double)block);
-  for (int64_t first = 0; first < attn2c_elements(shape); first += block) {
-    const float *x = (const float *)attn2c_reference_values(call, 0) + first;
-    float *y = (float *)call->tensors[call->op->result] + first;
+  for (int64_t first = 0; first < call->n['*'] * call->n['w']; first += block) {
+    const float *x = (const float *)call->in[0] + first;
+    float *y = (float *)call->out + first;
     double absolutes = 0;
     for (int64_t j = 0; j < block; j++) absolutes += fabs((double)x[j]);
     for (int64_t i = 0; i < block; i++) {

@@ -2,6 +2,17 @@
  * "bq(hd), bk(gd) -> bhqk". */
 #include "reference/ops.h"
 
+int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule) {
+  return attn2c_fail(call->message, ATTN2C_USAGE, "%s, which makes %s: %s", call->op->op,
+                     attn2c_reference_result(call)->name, rule);
+}
+
+int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise) {
+  double number = attn2c_number(call->op, name, (double)otherwise);
+  return number >= 0 && number <= (double)INT32_MAX && number == (double)(int64_t)number ? (int64_t)number
+                                                                                         : -1;
+}
+
 /* The tensor whose first `count` axes are those that `*` stands for; NULL: not known yet. */
 typedef struct {
   const attn2c_tensor *tensor;
@@ -52,14 +63,28 @@ static int fits_tensor(const char *at, size_t length, const attn2c_tensor *tenso
   return 1;
 }
 
+/* Sets the sizes of the words after the shapes. */
+static int set_sizes(const attn2c_reference_call *call, const char *shapes, attn2c_reference_sizes n) {
+  char name[32], rule[64];
+  for (const char *at = strchr(shapes, '='); at; at = strchr(at + 1, '=')) {
+    int64_t *size = &n[(int)at[-1]];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, " "), at + 1);
+    *size = *name <= '9' ? *name - '0' : attn2c_reference_count(call, name, 0);
+    snprintf(rule, sizeof rule, "%s must be at least 1", name);
+    if (*size < 1) return attn2c_reference_fault(call, rule);
+  }
+  return ATTN2C_OK;
+}
+
 int attn2c_reference_fits(const attn2c_reference_call *call, const char *shapes, attn2c_reference_sizes n) {
   leading all = {NULL, 0};
   int fits = 1;
+  if (set_sizes(call, shapes, n) != ATTN2C_OK) return 0;
   for (int letter = 0; letter < ATTN2C_LETTERS; letter++) fits &= n[letter] >= 0;
   for (int pass = 0; pass < 2; pass++) {
-    int position = 0;
-    for (const char *at = shapes; *at && fits; position++) {
-      const int is_result = strncmp(at, "-> ", 3) == 0;
+    int position = 0, is_result = 0;
+    for (const char *at = shapes; !is_result && fits; position++) {
+      is_result = strncmp(at, "-> ", 3) == 0;
       if (is_result) at += 3;
       const size_t length = strcspn(at, ", ");
       const attn2c_tensor *tensor =

@@ -27,11 +27,9 @@ float attn2c_reference_bf16(float x) {
 
 /* y = x, rounded to bf16 */
 int attn2c_reference_round(const attn2c_reference_call *call) {
-  const attn2c_tensor *y_shape = attn2c_reference_result(call);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
-  const float *x = attn2c_reference_values(call, 0);
-  float *y = call->tensors[call->op->result];
-  const int64_t elements = attn2c_elements(y_shape);
+  const float *x = call->in[0];
+  float *y = call->out;
+  const int64_t elements = call->n['*'];
   for (int64_t i = 0; i < elements; i++) y[i] = attn2c_reference_bf16(x[i]);
   return ATTN2C_OK;
 }
@@ -111,9 +109,8 @@ int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   if (width == 0 || guarded == 0 || !are_factors(call, 1, width))
     return attn2c_reference_fault(call, "the result must be one a row or head, factors one a column, and a "
                                         "guard that has one part for each");
-  const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1),
-              *guard = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0], *factors = call->in[1], *guard = call->in[2];
+  float *y = call->out;
   const int most = attn2c_number(call->op, "bits", 8) == ODD_BITS ? ODD_PARTS : INT8_LARGEST;
   for (int64_t r = 0; r < rows; r++)
     y[r] = guard && !are_finite(guard + r * guarded, guarded) ? NAN
@@ -130,9 +127,8 @@ int attn2c_reference_quantise(const attn2c_reference_call *call) {
   if (width == 0 || attn2c_elements(y_shape) != rows * width || !are_factors(call, 2, width))
     return attn2c_reference_fault(call, "operand and result must have the same shape, a scale a row or head, "
                                         "and factors one a column");
-  const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1),
-              *factors = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
+  const float *x = call->in[0], *scale = call->in[1], *factors = call->in[2];
+  float *y = call->out;
   const int is_odd = attn2c_number(call->op, "bits", 8) == ODD_BITS;
   for (int64_t r = 0; r < rows; r++)
     for (int64_t j = 0; j < width; j++) {
@@ -144,17 +140,9 @@ int attn2c_reference_quantise(const attn2c_reference_call *call) {
 
 /* y[r][o] = sum over k of x[r][k] weight[o][k], of integers from -127 to 127; it wraps at 32 bits */
 int attn2c_reference_linear_integers(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  const attn2c_tensor *weight_shape = attn2c_reference_operand(call, 1);
-  const attn2c_tensor *y_shape = attn2c_reference_result(call);
-  const int64_t rows = attn2c_reference_rows(x_shape), in = attn2c_reference_width(x_shape);
-  const int64_t out = attn2c_reference_width(y_shape);
-  if (weight_shape->rank != 2 || weight_shape->shape[0] != out || weight_shape->shape[1] != in ||
-      attn2c_reference_rows(y_shape) != rows)
-    return attn2c_reference_fault(call,
-                                  "the weight must be [last dimension of the result][last of the operand]");
-  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
-  int32_t *y = call->tensors[call->op->result];
+  const int64_t rows = call->n['*'], in = call->n['i'], out = call->n['o'];
+  const float *x = call->in[0], *weight = call->in[1];
+  int32_t *y = call->out;
   for (int64_t r = 0; r < rows; r++)
     for (int64_t o = 0; o < out; o++) {
       double sum = 0; /* exact: below 2^53 */
@@ -175,10 +163,9 @@ int attn2c_reference_dequantise(const attn2c_reference_call *call) {
       attn2c_elements(attn2c_reference_operand(call, 2)) != width ||
       (bias_shape && attn2c_elements(bias_shape) != width))
     return attn2c_reference_fault(call, "a scale a row, and scale and bias a column, must be given");
-  const int32_t *x = attn2c_reference_values(call, 0);
-  const float *of_row = attn2c_reference_values(call, 1), *of_column = attn2c_reference_values(call, 2),
-              *bias = attn2c_reference_values(call, 3);
-  float *y = call->tensors[call->op->result];
+  const int32_t *x = call->in[0];
+  const float *of_row = call->in[1], *of_column = call->in[2], *bias = call->in[3];
+  float *y = call->out;
   for (int64_t r = 0; r < rows; r++)
     for (int64_t o = 0; o < width; o++) {
       const double product = x[r * width + o] * (double)of_row[r] * (double)of_column[o];

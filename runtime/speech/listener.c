@@ -178,19 +178,10 @@ void attn2c_listener_free(attn2c_listener *l) {
   for (int32_t i = 0; i < l->places && l->ears; i++) {
     for (int32_t layer = 0; l->ears[i].keys && layer < l->speech->layer_count; layer++)
       free(l->ears[i].keys[layer]);
-    free(l->ears[i].keys);
-    free(l->ears[i].times);
-    free(l->ears[i].prompt);
-    free(l->ears[i].ids);
-    free(l->ears[i].logits);
+    ATTN2C_FREE(l->ears[i].keys, l->ears[i].times, l->ears[i].prompt, l->ears[i].ids, l->ears[i].logits);
   }
   for (int i = 0; l->queries && i < attn2c_primary_entry(l->model)->output_count; i++) free(l->queries[i]);
-  free(l->queries);
-  free(l->aligning);
-  free(l->ears);
-  free(l->plain);
-  free(l->packed);
-  free(l);
+  ATTN2C_FREE(l->queries, l->aligning, l->ears, l->plain, l->packed, l);
 }
 
 int32_t attn2c_listener_places(const attn2c_listener *l) { return l->places; }

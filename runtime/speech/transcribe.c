@@ -74,15 +74,7 @@ int attn2c_transcriber_create(attn2c_transcriber **made, attn2c_listener *listen
 void attn2c_transcriber_free(attn2c_transcriber *t) {
   if (!t) return;
   attn2c_spoken_words_free(&t->words);
-  free(t->rows.memory);
-  free(t->window);
-  free(t->before);
-  free(t->segments);
-  free(t->plain);
-  free(t->places);
-  free(t->said);
-  free(t->times);
-  free(t);
+  ATTN2C_FREE(t->rows.memory, t->window, t->before, t->segments, t->plain, t->places, t->said, t->times, t);
 }
 
 /* Adds tokens to what was said, of which the last ones are kept. */
@@ -338,8 +330,7 @@ void attn2c_transcription_free(attn2c_transcription *t) {
   if (!t) return;
   attn2c_transcriber_free(t->transcriber);
   attn2c_listener_free(t->listener);
-  free(t->prompt);
-  free(t);
+  ATTN2C_FREE(t->prompt, t);
 }
 
 int attn2c_transcription_begin(attn2c_transcription *t, const float *samples, int64_t count,

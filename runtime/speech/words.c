@@ -150,7 +150,6 @@ int attn2c_speech_words(attn2c_text_work *work, const int32_t *ids, int32_t coun
 }
 
 void attn2c_spoken_words_free(attn2c_spoken_words *words) {
-  free(words->list);
-  free(words->text);
+  ATTN2C_FREE(words->list, words->text);
   *words = (attn2c_spoken_words){0};
 }

@@ -15,8 +15,7 @@ int text_reserve(text_buffer *buffer, size_t more) {
 }
 
 void text_free(text_buffer *buffer) {
-  free(buffer->bytes);
-  free(buffer->origins);
+  ATTN2C_FREE(buffer->bytes, buffer->origins);
   *buffer = (text_buffer){0};
 }
 

@@ -39,8 +39,7 @@ int attn2c_text_stream_create(const attn2c_tokenizer *text, int skip_special, at
 
 void attn2c_text_stream_destroy(attn2c_text_stream *stream) {
   if (!stream) return;
-  free(stream->ids);
-  free(stream);
+  ATTN2C_FREE(stream->ids, stream);
 }
 
 void attn2c_text_stream_reset(attn2c_text_stream *stream) {

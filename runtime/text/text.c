@@ -104,11 +104,7 @@ void attn2c_text_close(attn2c_tokenizer *text) {
     free(text->stages[s].list);
   }
   text_regex_free(text->word);
-  free(text->raw.nodes);
-  free(text->normalized.nodes);
-  free(text->spellings);
-  free(text->letters);
-  free(text);
+  ATTN2C_FREE(text->raw.nodes, text->normalized.nodes, text->spellings, text->letters, text);
 }
 
 const char *attn2c_text_token(const attn2c_tokenizer *text, int32_t id, size_t *length) {

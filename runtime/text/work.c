@@ -52,10 +52,8 @@ void attn2c_text_work_destroy(attn2c_text_work *work) {
   for (int i = 0; i < 2; i++) {
     text_free(&work->scratch[i]);
     text_free(&work->spare[i]);
-    free(work->encodings[i].ids);
-    free(work->encodings[i].places);
-    free(work->encodings[i].blanks);
-    free(work->encodings[i].characters);
+    ATTN2C_FREE(work->encodings[i].ids, work->encodings[i].places, work->encodings[i].blanks,
+                work->encodings[i].characters);
   }
   void *arrays[] = {work->pieces.list,
                     work->next_pieces.list,

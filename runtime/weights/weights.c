@@ -273,9 +273,7 @@ void attn2c_source_close(attn2c_source *source) {
   attn2c_band_free(&source->band);
   attn2c_free(source->table);
   attn2c_orders_end(&source->orders);
-  free(source->found);
-  free(source->unused);
-  free(source);
+  ATTN2C_FREE(source->found, source->unused, source);
 }
 
 attn2c_packed *attn2c_source_packed(const attn2c_source *source) { return source->packed; }

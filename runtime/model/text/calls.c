@@ -42,9 +42,7 @@ void attn2c_reader_destroy(attn2c_reader *reader) {
   attn2c_spans_close(reader->spans);
   if (reader->page) reader->page->close(reader->page);
   if (reader->chat) reader->facts->chat->release(reader->chat);
-  free(reader->texts);
-  free(reader->tokens);
-  free(reader);
+  ATTN2C_FREE(reader->texts, reader->tokens, reader);
 }
 
 /* True if texts may have a prompt, so that the pool's mask is filled. */
@@ -410,11 +408,7 @@ static int run_batches(attn2c_reader *reader, attn2c_context *context, int64_t r
   }
   for (int o = 0; job.results && o < attn2c_primary_entry(reader->model)->output_count; o++)
     attn2c_free(job.results[o]);
-  free(job.arrays);
-  free(job.images);
-  free(job.part);
-  free(job.inputs);
-  free(job.results);
+  ATTN2C_FREE(job.arrays, job.images, job.part, job.inputs, job.results);
   return status;
 }
 

@@ -59,9 +59,6 @@ int attn2c_padded_insert(attn2c_padded *padded, int32_t token, size_t most, attn
 }
 
 void attn2c_padded_close(attn2c_padded *padded) {
-  free(padded->ids);
-  free(padded->types);
-  free(padded->places);
-  free(padded->sources);
+  ATTN2C_FREE(padded->ids, padded->types, padded->places, padded->sources);
   *padded = (attn2c_padded){0};
 }

@@ -47,12 +47,9 @@ static int place(attn2c_page *page, attn2c_text_tokens *tokens) {
 
 static void close_page(attn2c_page *page) {
   for (int i = 0; i < 2; i++) {
-    free(page->texts[i].joined);
-    free(page->texts[i].words);
+    ATTN2C_FREE(page->texts[i].joined, page->texts[i].words);
   }
-  free(page->boxes);
-  free(page->places);
-  free(page);
+  ATTN2C_FREE(page->boxes, page->places, page);
 }
 
 /* Finds the words of a text, or of a question. Returns ATTN2C_OK or _MEMORY. */

@@ -16,10 +16,7 @@ int attn2c_prompt_open(attn2c_prompt *prompt, attn2c_text_work *work, const char
   return ATTN2C_OK;
 }
 
-void attn2c_prompt_close(attn2c_prompt *prompt) {
-  free(prompt->joined);
-  free(prompt->places);
-}
+void attn2c_prompt_close(attn2c_prompt *prompt) { ATTN2C_FREE(prompt->joined, prompt->places); }
 
 int attn2c_prompt_add(attn2c_prompt *prompt, attn2c_text_input *input) {
   if (!prompt->text) return ATTN2C_OK;

@@ -169,10 +169,6 @@ int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t
     status = run_all(&job, rows, outputs);
   }
   for (int o = 0; job.buffers && o < entry->output_count; o++) attn2c_free(job.buffers[o]);
-  free(job.ids);
-  free(job.inputs);
-  free(job.results);
-  free(job.buffers);
-  free(job.sizes);
+  ATTN2C_FREE(job.ids, job.inputs, job.results, job.buffers, job.sizes);
   return status;
 }

@@ -46,23 +46,15 @@ static int fail(attn2c_reader *reader, int status, const char *fault) {
 
 static void forget_labels(attn2c_span_work *work) {
   for (size_t i = 0; i < work->count; i++) free(work->labels[i]);
-  free(work->labels);
-  free(work->numbers);
+  ATTN2C_FREE(work->labels, work->numbers);
   work->labels = NULL, work->numbers = NULL, work->count = 0;
 }
 
 void attn2c_spans_close(attn2c_span_work *work) {
   if (!work) return;
   forget_labels(work);
-  free(work->special);
-  free(work->ids);
-  free(work->types);
-  free(work->places);
-  free(work->sources);
-  free(work->candidates);
-  free(work->chosen);
-  free(work->found);
-  free(work);
+  ATTN2C_FREE(work->special, work->ids, work->types, work->places, work->sources, work->candidates,
+              work->chosen, work->found, work);
 }
 
 const char *attn2c_spans_label(const attn2c_reader *reader, int32_t number) {
@@ -453,9 +445,7 @@ int attn2c_spans_find(attn2c_reader *reader, const attn2c_span_rows *rows, const
     place.byte_end = end.byte_end, place.end = end.end;
     work->found[i] = (attn2c_found_span){place, each->label, each->score};
   }
-  free(t.words);
-  free(t.labels);
-  free(t.hidden);
+  ATTN2C_FREE(t.words, t.labels, t.hidden);
   *spans = work->found, *count = status == ATTN2C_OK ? (size_t)kept : 0;
   return status;
 }

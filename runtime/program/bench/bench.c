@@ -329,14 +329,10 @@ static int run(job *job) {
 static void close_job(job *job) {
   attn2c_reads_close(job->reads);
   for (int i = 0; job->results != NULL && i < job->count; i++) {
-    free(job->results[i].op_ms);
-    free(job->results[i].op_least_ms);
-    free(job->results[i].meetings);
-    free(job->results[i].parts);
-    free(job->results[i].bound_parts);
+    ATTN2C_FREE(job->results[i].op_ms, job->results[i].op_least_ms, job->results[i].meetings,
+                job->results[i].parts, job->results[i].bound_parts);
   }
-  free(job->results);
-  free(job->subjects);
+  ATTN2C_FREE(job->results, job->subjects);
   attn2c_arrays_free(job->in, job->input_count);
   attn2c_context_destroy(job->context);
   attn2c_model_close(job->opened);

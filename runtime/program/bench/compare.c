@@ -89,8 +89,7 @@ int attn2c_old_rows_read(const char *path, attn2c_old_rows *old, attn2c_message 
 
 void attn2c_old_rows_free(attn2c_old_rows *old) {
   for (int i = 0; i < old->count; i++) {
-    free(old->rows[i].model);
-    free(old->rows[i].entry);
+    ATTN2C_FREE(old->rows[i].model, old->rows[i].entry);
   }
   free(old->rows);
   *old = (attn2c_old_rows){0};

@@ -24,11 +24,7 @@ static void *copied(const void *from, size_t bytes) {
 
 static void free_record(record *r) {
   if (!r) return;
-  free(r->ids);
-  free(r->prompt_ids);
-  free(r->prompt);
-  free(r->text);
-  free(r);
+  ATTN2C_FREE(r->ids, r->prompt_ids, r->prompt, r->text, r);
 }
 
 /* Ends the reading of prompts by a fault, which is reported after the answers before it. */
@@ -544,8 +540,7 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
   free(job->begins);
   if (job->text) job->text->close(job->side);
   attn2c_generate_options_free(&job->options);
-  free(job->generated);
-  free(job);
+  ATTN2C_FREE(job->generated, job);
   return status;
 }
 

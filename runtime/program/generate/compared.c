@@ -149,7 +149,5 @@ attn2c_text_comparison attn2c_compared_result(attn2c_compared *self) {
 void attn2c_compared_close(attn2c_compared *self) {
   if (!self) return;
   if (self->in) fclose(self->in);
-  free(self->other);
-  free(self->divergence);
-  free(self);
+  ATTN2C_FREE(self->other, self->divergence, self);
 }

@@ -331,8 +331,6 @@ void attn2c_generate_options_note(const attn2c_generate_options *options, const 
 }
 
 void attn2c_generate_options_free(attn2c_generate_options *options) {
-  free(options->tokens_of);
-  free(options->biases);
-  free(options->breakers);
+  ATTN2C_FREE(options->tokens_of, options->biases, options->breakers);
   *options = (attn2c_generate_options){.tokens_of = NULL};
 }

@@ -95,9 +95,7 @@ int attn2c_prompt_arrays_open(const char *const *words, int count, const char *i
 
 void attn2c_prompt_arrays_close(attn2c_prompt_arrays *arrays) {
   if (!arrays) return;
-  free(arrays->ids);
-  free(arrays->lengths);
-  free(arrays);
+  ATTN2C_FREE(arrays->ids, arrays->lengths, arrays);
 }
 
 attn2c_prompt_state attn2c_prompt_arrays_next(attn2c_prompt_arrays *arrays, attn2c_prompt_ids *prompt) {

@@ -405,8 +405,7 @@ static void write_object(schema_reader *r, schema_text *to, const json_t *schema
   schema_put(to, "\"{\" ws r%zu-A-0 ws \"}\" ", number);
   schema_put(&r->grammar, "%s", rules.bytes ? rules.bytes : "");
   if (rules.failed || other.failed) schema_no_memory(r);
-  free(rules.bytes);
-  free(other.bytes);
+  ATTN2C_FREE(rules.bytes, other.bytes);
 }
 
 static void write_type(schema_reader *r, schema_text *to, const json_t *schema, const char *type,
@@ -591,8 +590,7 @@ int attn2c_schema_rules(const attn2c_named_schema *schemas, size_t count, const 
   else
     free(r.grammar.bytes);
   json_decref(r.kept);
-  free(r.path.bytes);
-  free((void *)r.schemas);
+  ATTN2C_FREE(r.path.bytes, (void *)r.schemas);
   return r.status;
 }
 

@@ -493,11 +493,8 @@ int attn2c_media_run(const attn2c_descriptor *model, attn2c_media *media, const 
   for (int i = 0; i < job->entry->input_count && job->inputs; i++) attn2c_free(job->inputs[i]);
   free(job->inputs);
   if (scores_texts(job) && &attn2c_the_texts) attn2c_the_texts->reader->close(&job->texts);
-  free(job->logits);
-  free(job->arrays);
-  free(job->items);
+  ATTN2C_FREE(job->logits, job->arrays, job->items);
   attn2c_free(job->against);
-  free(job->outputs);
-  free(job);
+  ATTN2C_FREE(job->outputs, job);
   return status;
 }

@@ -78,9 +78,7 @@ static int read_texts(const attn2c_arguments *arguments, FILE *notes, attn2c_pic
 
 static void close_texts(attn2c_picture_texts *texts) {
   for (size_t i = 0; i < texts->count; i++) free(texts->texts[i]);
-  free(texts->texts);
-  free(texts->lengths);
-  free(texts->embedded.values);
+  ATTN2C_FREE(texts->texts, texts->lengths, texts->embedded.values);
 }
 
 const attn2c_texts_reader attn2c_picture_texts_program = {.read = read_texts, .close = close_texts};

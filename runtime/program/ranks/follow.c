@@ -28,9 +28,7 @@ static void free_call(follower *f) {
   for (int e = 0; e < model->entry_count; e++)
     if (model->entries[e].output_count > most) most = model->entries[e].output_count;
   for (int i = 0; f->out && i < most; i++) attn2c_free(f->out[i]);
-  free(f->in);
-  free(f->out);
-  free(f->out_bytes);
+  ATTN2C_FREE(f->in, f->out, f->out_bytes);
   f->in = NULL, f->out = NULL, f->out_bytes = NULL;
 }
 
@@ -38,8 +36,7 @@ static void forget_model(follower *f) {
   attn2c_ranks_settle(f->session->ranks);
   attn2c_team_end(f->team);
   f->team = NULL;
-  attn2c_free(f->trace);
-  attn2c_free(f->arena);
+  ATTN2C_FREE_ALIGNED(f->trace, f->arena);
   f->trace = f->arena = NULL;
   for (int i = 0; i < STATES; i++) {
     attn2c_free(f->states[i].floats);

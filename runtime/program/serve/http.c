@@ -558,6 +558,5 @@ void attn2c_http_free(attn2c_http *http) {
     if (events[i]) event_free(events[i]);
   if (http->base) event_base_free(http->base);
   attn2c_waker_close(http->waker);
-  free(http->coming);
-  free(http);
+  ATTN2C_FREE(http->coming, http);
 }

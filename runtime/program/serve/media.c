@@ -87,8 +87,7 @@ static int embed(attn2c_media_job *job, attn2c_message *message) {
                          "input: %zu of the texts have more tokens than a call of the model takes, %lld; "
                          "\"truncate\": true cuts them",
                          job->vectors.cut, (long long)attn2c_the_texts->tokens);
-  free((void *)texts);
-  free(lengths);
+  ATTN2C_FREE((void *)texts, lengths);
   return status;
 }
 
@@ -165,9 +164,7 @@ static void free_job(attn2c_job *given) {
   for (int i = 0; i < job->count; i++) attn2c_program_scratch_end(&job->files[i]);
   json_decref(job->given);
   json_decref(job->texts);
-  free(job->vectors.values);
-  free(job->said);
-  free(job);
+  ATTN2C_FREE(job->vectors.values, job->said, job);
 }
 
 static const attn2c_job_kind kind = {

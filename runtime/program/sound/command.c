@@ -118,8 +118,7 @@ static int next_item(attn2c_media *media, attn2c_context *context, float *input,
 
 static int reserve_rows(sounds *s, int64_t rows) {
   if (rows <= s->rows) return ATTN2C_OK;
-  free(s->text);
-  free(s->words);
+  ATTN2C_FREE(s->text, s->words);
   s->text = malloc((size_t)attn2c_ctc_bytes(s->facts->ctc, rows));
   s->words = malloc((size_t)rows * sizeof *s->words);
   s->rows = s->text && s->words ? rows : 0;
@@ -219,9 +218,7 @@ static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
     fprintf(notes, "%s: %d of %d sounds were cut to %.2f seconds\n", arguments->program, s.cut, s.all,
             seconds(&s, facts->most));
   attn2c_sound_source_close(s.source);
-  free(s.speech);
-  free(s.text);
-  free(s.words);
+  ATTN2C_FREE(s.speech, s.text, s.words);
   return status;
 }
 

@@ -54,8 +54,7 @@ static void end(attn2c_sound_source *source) {
 void attn2c_sound_source_close(attn2c_sound_source *source) {
   if (!source) return;
   end(source);
-  free(source->samples);
-  free(source);
+  ATTN2C_FREE(source->samples, source);
 }
 
 static int no_memory(const attn2c_sound_source *source, attn2c_message *message) {

@@ -109,16 +109,9 @@ void attn2c_arrays_close(attn2c_arrays *arrays) {
   for (size_t i = 0; i < arrays->count; i++) {
     kept *each = &arrays->list[i];
     for (int o = 0; o < arrays->output_count && each->values; o++) attn2c_free(each->values[o]);
-    free(each->values);
-    free(each->lengths);
-    free(each->numbers);
-    free(each->vectors);
-    free(each->tokens);
+    ATTN2C_FREE(each->values, each->lengths, each->numbers, each->vectors, each->tokens);
   }
-  free(arrays->list);
-  free(arrays->items);
-  free(arrays->joined);
-  free(arrays);
+  ATTN2C_FREE(arrays->list, arrays->items, arrays->joined, arrays);
 }
 
 int attn2c_arrays_wants(const attn2c_arrays *arrays, int output) {

@@ -157,10 +157,7 @@ static const char *take(attn2c_cache *cache, size_t size) {
 }
 
 static void forget_file(attn2c_cache *cache) {
-  free(cache->bytes);
-  free(cache->keys);
-  free(cache->table);
-  free(cache->is_found);
+  ATTN2C_FREE(cache->bytes, cache->keys, cache->table, cache->is_found);
   cache->bytes = NULL, cache->keys = NULL, cache->table = NULL, cache->is_found = NULL, cache->count = 0;
 }
 
@@ -202,9 +199,7 @@ int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_
 void attn2c_cache_close(attn2c_cache *cache) {
   if (!cache) return;
   forget_file(cache);
-  free(cache->made);
-  free(cache->made_values);
-  free(cache);
+  ATTN2C_FREE(cache->made, cache->made_values, cache);
 }
 
 const float *attn2c_cache_find(attn2c_cache *cache, const char *text, size_t length) {

@@ -565,8 +565,7 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   attn2c_text_source_close(job->source);
   attn2c_pairing_close(job->pairing);
   for (size_t i = 0; i < job->similar_count; i++) attn2c_meaning_free(&job->similar[i]);
-  free(job->similar);
-  free(job);
+  ATTN2C_FREE(job->similar, job);
   return status;
 }
 

@@ -96,8 +96,7 @@ void attn2c_line_reader_close(attn2c_line_reader *reader) {
 #ifndef ATTN2C_STATIC
   if (reader->edit.library) dlclose(reader->edit.library);
 #endif
-  free(reader->line);
-  free(reader);
+  ATTN2C_FREE(reader->line, reader);
 }
 
 int attn2c_line_reader_is_terminal(const attn2c_line_reader *reader) { return reader->is_terminal; }

@@ -4,8 +4,7 @@
 void attn2c_text_side_close(attn2c_text_side *side) {
   if (!side) return;
   for (int32_t i = 0; side->writers && i < side->places; i++) attn2c_writer_free(side->writers[i]);
-  free(side->writers);
-  free(side->prompt);
+  ATTN2C_FREE(side->writers, side->prompt);
   attn2c_text_source_close(side->source);
   attn2c_grammar_use_free(side->grammar);
   attn2c_turns_free(side->turns);

@@ -22,8 +22,7 @@ void attn2c_turns_free(attn2c_turns *turns) {
   if (!turns) return;
   if (turns->work) turns->template->release(turns->work);
   for (size_t i = 0; i < turns->count; i++) free((void *)turns->messages[i].content);
-  free(turns->messages);
-  free(turns);
+  ATTN2C_FREE(turns->messages, turns);
 }
 
 int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, size_t length) {

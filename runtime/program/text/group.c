@@ -21,8 +21,7 @@ int attn2c_group_open(attn2c_text_group *group, const attn2c_descriptor *model, 
 void attn2c_group_close(attn2c_text_group *group) {
   if (group->reader) attn2c_group_forget(group);
   attn2c_reader_destroy(group->reader);
-  free(group->wanted);
-  free(group->outputs);
+  ATTN2C_FREE(group->wanted, group->outputs);
 }
 
 size_t attn2c_group_image(const attn2c_text_group *group) {
@@ -63,10 +62,7 @@ int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const at
 
 static void forget_last(attn2c_text_group *group) {
   attn2c_view_of_text *view = &group->views[--group->count];
-  free(view->ids);
-  free(view->places);
-  free(view->sources);
-  free(view->image);
+  ATTN2C_FREE(view->ids, view->places, view->sources, view->image);
 }
 
 int attn2c_group_give_image(attn2c_text_group *group, const float *image) {

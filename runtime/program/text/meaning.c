@@ -101,8 +101,7 @@ int attn2c_meaning_make(const attn2c_view_of_text *view, attn2c_meaning *meaning
 }
 
 void attn2c_meaning_free(attn2c_meaning *meaning) {
-  free(meaning->values);
-  free(meaning->ids);
+  ATTN2C_FREE(meaning->values, meaning->ids);
   meaning->values = NULL, meaning->ids = NULL, meaning->count = 0;
 }
 

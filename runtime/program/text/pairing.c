@@ -60,8 +60,7 @@ void attn2c_pairing_close(attn2c_pairing *pairing) {
   if (!pairing) return;
   attn2c_text_source_close(pairing->queries);
   attn2c_text_source_close(pairing->texts);
-  free(pairing->list);
-  free(pairing);
+  ATTN2C_FREE(pairing->list, pairing);
 }
 
 attn2c_line_state attn2c_pairing_next(attn2c_pairing *pairing, int may_wait, attn2c_line *line, int *status,

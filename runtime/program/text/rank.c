@@ -51,9 +51,7 @@ void attn2c_rank_close(attn2c_rank *rank) {
     attn2c_meaning_free(&each->meaning);
     free(each->best);
   }
-  free(rank->queries);
-  free(rank->scores);
-  free(rank);
+  ATTN2C_FREE(rank->queries, rank->scores, rank);
 }
 
 /* Copies a text. Returns 0 without memory. */

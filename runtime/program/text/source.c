@@ -176,12 +176,8 @@ void attn2c_text_source_close(attn2c_text_source *source) {
   stream_end(&source->texts);
   stream_end(&source->pairs);
   stream_end(&source->boxes);
-  free(source->texts.bytes);
-  free(source->pairs.bytes);
-  free(source->boxes.bytes);
-  free(source->kept);
-  free(source->words);
-  free(source);
+  ATTN2C_FREE(source->texts.bytes, source->pairs.bytes, source->boxes.bytes, source->kept, source->words,
+              source);
 }
 
 void attn2c_text_source_forget(attn2c_text_source *source) {

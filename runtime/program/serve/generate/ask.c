@@ -15,22 +15,14 @@ enum { MOST_BIASES = 4096, MOST_BREAKERS = 64 };
 void attn2c_ask_free(attn2c_ask *ask) {
   if (!ask) return;
   for (int32_t i = 0; i < ask->answer_count; i++) {
-    free(ask->answers[i].text);
-    free(ask->answers[i].tokens);
-    free(ask->answers[i].tops);
+    ATTN2C_FREE(ask->answers[i].text, ask->answers[i].tokens, ask->answers[i].tops);
   }
   for (int i = 0; i < ask->stop_count; i++) free(ask->stops[i]);
   for (int i = 0; i < ATTN2C_ASK_PROMPTS; i++) free(ask->texts[i]);
   attn2c_grammar_use_free(ask->grammar);
   json_decref(ask->tools.list);
-  free(ask->stops);
-  free(ask->answers);
-  free(ask->ids);
-  free(ask->bias_tokens);
-  free(ask->biases);
-  free(ask->breakers);
-  free(ask->order);
-  free(ask);
+  ATTN2C_FREE(ask->stops, ask->answers, ask->ids, ask->bias_tokens, ask->biases, ask->breakers, ask->order,
+              ask);
 }
 
 static void free_job(attn2c_job *job) { attn2c_ask_free((attn2c_ask *)job); }

@@ -31,8 +31,7 @@ static void free_chat(chat *c) {
   }
   json_decref(c->parsed);
   for (size_t i = 0; i < c->count && c->joined; i++) free(c->joined[i]);
-  free(c->joined);
-  free(c->messages);
+  ATTN2C_FREE(c->joined, c->messages);
 }
 
 /* Joins the parts {"type": "text", "text": TEXT} of a content. Returns NULL after a fault. */

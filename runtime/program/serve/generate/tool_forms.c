@@ -348,9 +348,7 @@ int attn2c_tools_grammar(const attn2c_tools *tools, char **text, attn2c_message 
   schema_put(&root, "\ncall ::= %s", w.call.bytes ? w.call.bytes : "");
   if (root.failed || w.call.failed) status = ATTN2C_MEMORY;
   if (status == ATTN2C_OK) status = attn2c_schema_rules(w.schemas, w.count, root.bytes, text, message);
-  free(root.bytes);
-  free(w.call.bytes);
-  free(w.schemas);
+  ATTN2C_FREE(root.bytes, w.call.bytes, w.schemas);
   json_decref(w.any);
   return status;
 }

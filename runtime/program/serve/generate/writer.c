@@ -100,12 +100,9 @@ void attn2c_writing_free(attn2c_writing *w) {
   }
   attn2c_kept_ids_free(w->kept);
   attn2c_text_work_destroy(w->work);
-  attn2c_free(w->logits);
-  attn2c_free(w->row);
-  attn2c_free(w->guesses);
+  ATTN2C_FREE_ALIGNED(w->logits, w->row, w->guesses);
   attn2c_drafter_free(w->drafter);
-  free(w->ids);
-  free(w);
+  ATTN2C_FREE(w->ids, w);
 }
 
 int attn2c_writing_admit(void *writing, attn2c_job *job) {

@@ -55,9 +55,7 @@ void attn2c_text_job_free(attn2c_job *given) {
   attn2c_texts_free(&job->work);
   for (size_t i = 0; i < job->work.count && job->work.list; i++) free(job->work.list[i].picture);
   json_decref(job->given);
-  free(job->work.list);
-  free(job->ids);
-  free(job);
+  ATTN2C_FREE(job->work.list, job->ids, job);
 }
 
 static const attn2c_job_kind kind = {.run = compute,

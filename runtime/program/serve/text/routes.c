@@ -319,8 +319,7 @@ static void close_text(attn2c_server *server) {
   attn2c_text_worker_close(server->text->worker);
   attn2c_context_destroy(server->text->context);
   for (size_t i = 0; i < server->text->width && server->text->labels; i++) free(server->text->labels[i]);
-  free(server->text->labels);
-  free(server->text);
+  ATTN2C_FREE(server->text->labels, server->text);
 }
 
 #define JSON_OF(errors) errors, ATTN2C_TAKES_JSON, 0

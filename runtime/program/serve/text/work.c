@@ -21,9 +21,7 @@ int attn2c_texts_reserve(attn2c_texts_work *work) {
 
 void attn2c_texts_free(attn2c_texts_work *work) {
   for (size_t i = 0; work->answers && i < work->count; i++) free(work->answers[i]);
-  free(work->answers);
-  free(work->values);
-  free(work->labels);
+  ATTN2C_FREE(work->answers, work->values, work->labels);
 }
 
 int attn2c_texts_are_done(const attn2c_texts_work *work) {
