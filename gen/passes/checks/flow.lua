@@ -22,21 +22,21 @@ local Flow = {}
 Flow.__index = Flow
 
 -- Returns the records of buffers: { pitch, values (a set), inner (values that move with the open loop), loop,
--- sequence: the strides of its symbols, under: buffers at the same offset on purpose, beside: buffers there because
--- they never have values at the same time, alone: whether none of these has a value at this step; past: the values of
--- an output that have ended in the arena, as the output may be in the caller's memory instead }. A buffer that another
--- one stands for has that one's.
+-- sequence: the strides of its symbols, root: the first of the buffers at the same offset on purpose, under: the others
+-- of these, beside: buffers there because they never have values at the same time, alone: whether none of these has a
+-- value at this step; past: the values of an output that have ended in the arena, as the output may be in the caller's
+-- memory instead }. A buffer that another one stands for has that one's.
 local function records(program, beside, stands_for)
   local all, root = {}, {}
   local function root_of(name)
-    while program.buffers[name].over do name = program.buffers[name].over end
-    return name
+    local over = program.buffers[stands_for[name] or name].over
+    return over and root_of(over) or stands_for[name] or name
   end
   for name, buffer in pairs(program.buffers) do
     if stands_for[name] then goto continue end
-    all[name] = { name = name, pitch = buffer.pitch, values = {}, inner = {}, under = {}, beside = {},
-      past = buffer.class == "out" and {} or nil }
     local key = root_of(name)
+    all[name] = { name = name, root = key, pitch = buffer.pitch, values = {}, inner = {}, under = {}, beside = {},
+      past = buffer.class == "out" and {} or nil }
     root[key] = root[key] or {}
     table.insert(root[key], all[name])
     ::continue::
@@ -48,10 +48,12 @@ local function records(program, beside, stands_for)
       end
     end
   end
-  for name, record in pairs(all) do
-    for _, other in ipairs(beside[name] or {}) do record.beside[#record.beside + 1] = all[other] end
-  end
   for name, other in pairs(stands_for) do all[name] = all[other] end
+  for name, record in pairs(all) do
+    for _, other in ipairs(name == record.name and beside[name] or {}) do
+      if all[other].root ~= record.root then record.beside[#record.beside + 1] = all[other] end
+    end
+  end
   return all
 end
 

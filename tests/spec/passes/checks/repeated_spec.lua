@@ -14,6 +14,7 @@ local kinds = {
   context = { context = 64, sequences = 2, mask = "causal", input = { stage = "tokens", vocab = 50 },
     output = { { stage = "vocabulary" } } },
   alternating = { seq = { any = 40 }, layers = {} },
+  overwritten = { seq = 32, d_ff = 160, output = { { stage = "log_softmax" }, { stage = "linear", to = 40 } } },
 }
 for i = 1, 24 do kinds.alternating.layers[i] = i % 3 == 0 and {} or { mask = "window", window = { 4, 4 } } end
 
