@@ -32,7 +32,8 @@ function read.pool(say, field, value)
     end)
     if #result == #value then return result end
   end
-  return say(field.key, "%s, but %s is allowed", show(value), one_of(list))
+  return say(field.key, "%s, but %s is allowed%s", show(value), one_of(list),
+    type(value) == "string" and hints.text(hints.pools, value) or "")
 end
 
 -- Parts of a bias that stand for several.
