@@ -102,7 +102,7 @@ local function parse_value(budget, argument, text)
   if argument:match("^target=") and text:match("^[%w_, ]*,[%w_, ]*$") then return text end -- a list is one value
   local ok, value = evaluate(budget, "return (" .. text .. "\n)", "value")
   if ok then return value end
-  if not value.limit and text:match("^%w[%w_.-]*$") then return text end -- such as avx-512
+  if not value.limit and text:match("^%w[%w_-]*$") then return text end -- such as avx-512
   local why = "is neither a Lua literal nor a bare word"
   if value.limit then why = value.limit end
   if value.unknown then why = why .. ": " .. language.unknown(value.unknown, text, value.line) end
