@@ -123,15 +123,17 @@ hints.values = {
     ["!precision says it"] = "f32 bf16 fp16 f16",
   },
   threads = by_word { ["!0 goes by the number of cores"] = "all auto max cores native" },
-  parallel = by_word { one_norm = "true" },
+  parallel = by_word { one_norm = "true" }, attention_output = by_word { heads = "true" },
   mask = by_word {
     none = "bidirectional full", window = "sliding sliding_window", causal = "autoregressive decoder",
     padding = "lengths",
   },
   positions = by_word { rope = "rotary", learned = "absolute", sinusoidal = "sinusoid", relative_key = "relative" },
   norm_kind = by_word { layer = "layernorm layer_norm", rms = "rmsnorm rms_norm" },
-  norm = by_word { pre = "prenorm pre_norm", post = "postnorm post_norm", sandwich = "both", res_post = "reordered" },
-  qk_norm = by_word { heads = "head per_head", all = "width full" },
+  norm = by_word { pre = "prenorm pre_norm", post = "postnorm post_norm", sandwich = "both", res_post = "reordered",
+    ["!norm_kind says which norm"] = "layernorm layer_norm rmsnorm rms_norm layer rms" },
+  cache = by_word { bf16 = "fp16 f16 float16 half bfloat16", int8 = "q8_0 q8 fp8", int4 = "q4_0 q4 q4_1" },
+  qk_norm = by_word { heads = "head per_head true", all = "width full" },
 }
 
 --- Rows that a pool takes.
