@@ -65,7 +65,7 @@ local function read(file)
   local text, failure = handle:read(LARGEST + 1)
   handle:close()
   if failure then faults.raise("io", "cannot read %s: %s", file, failure) end
-  text = text or ""
+  text = (text or ""):gsub("^\xef\xbb\xbf", "") -- as Lua itself reads a file
   if #text > LARGEST then
     refuse_kind(file, text)
     faults.raise("usage", file .. ": larger than 256 KiB, the limit of a description")

@@ -101,6 +101,10 @@ describe("a description", function()
       refusal("return { mask = window { 16, 0 } }"))
   end)
 
+  it("may begin with a byte order mark, as editors on Windows write it", function()
+    assert.equal("a", read('\xef\xbb\xbfreturn { name = "a" }').name)
+  end)
+
   it("may be its own globals, which have no nature of their own then", function()
     local d = read('name = "a" return _ENV')
     assert.equal("a", d.name)
