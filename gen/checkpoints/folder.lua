@@ -180,7 +180,9 @@ local function refuse_folder(path)
       if name:find("%.gguf$") then refuse("io", path, "has no config.json, but %s: give that file", shown(inner)) end
     end
   end
-  refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them" .. said_of_others(path))
+  local described = lfs.attributes(path .. ".lua", "mode") and shown(path .. ".lua")
+  refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them" .. (described
+    and (" (did you mean %s?)"):format(described) or said_of_others(path)))
 end
 
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,

@@ -8,6 +8,8 @@ local words = require("common.words")
 
 local advice = {}
 
+local QUANTISE = "keys say the types of numbers: build DESC precision=int8, or weights=int4"
+
 -- Commands of a built program, and words that other tools use.
 local elsewhere = {
   run = "`run` is a command of the program that build makes: out/NAME/NAME run",
@@ -16,15 +18,18 @@ local elsewhere = {
   generate = "did you mean gen, or the command of the program that build makes: out/NAME/NAME generate?",
   chat = "`chat` is a command of the program that build makes: out/NAME/NAME chat",
   perplexity = "`perplexity` is a command of the program that build makes: out/NAME/NAME perplexity",
+  serve = "`serve` is a command of the program that build --serve makes: out/NAME/NAME serve",
+  quantize = QUANTISE, quantise = QUANTISE,
   help = "attn2c -h lists the commands, attn2c COMMAND -h explains a command",
   version = "attn2c --version prints it",
-  compile = "did you mean build?", convert = "did you mean import or build?",
+  compile = "did you mean build?", export = "did you mean import or build?", convert = "did you mean import or build?",
   test = "did you mean check?", benchmark = "did you mean bench?", make = "did you mean build?",
 }
 
 -- Options of a built program, and the command that they go with.
-local of_program = { text = "run", image = "run", query = "run", similar = "run", rank = "run", prompt = "generate",
-  greedy = "generate", temperature = "generate", system = "chat" }
+local of_program = { text = "run", image = "run", audio = "run", query = "run", similar = "run", rank = "run",
+  prompt = "generate", greedy = "generate", temperature = "generate", tokens = "generate", beams = "generate",
+  system = "chat", host = "serve", port = "serve" }
 
 local known_keys = words.map(keys.list, function(field) return field.key end)
 local is_key = words.set(known_keys)

@@ -153,6 +153,7 @@ end
 function json.decode(text, null)
   if #text > MOST_BYTES then return nil, ("has more than %d MiB"):format(MOST_BYTES >> 20) end
   if not utf8.len(text) then return nil, "is not UTF-8" end
+  if text:find("^\xef\xbb\xbf") then return nil, "begins with a byte order mark, which JSON does not have" end
   local ok, value = pcall(function()
     setmetatable({ text = text, at = 1, null = null }, Reader):look_through()
     return (decode(text, 1, null))

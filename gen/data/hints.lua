@@ -115,16 +115,29 @@ hints.values = {
     host = "native auto cpu", aarch64 = "arm64 arm neon", x86_64 = "amd64 x86 x86-64 sse avx", avx512 = "avx512f",
     ["!programs only run on processors"] = "cuda gpu metal mps",
   },
-  precision = by_word { ["!4 bits are not supported"] = "int4", ["!8-bit floats are not supported"] = "fp8" },
+  precision = by_word { ['!weights = "int4" has 4 bits'] = "int4 nf4 4bit", ["!8-bit floats are not supported"] = "fp8" },
+  weights = by_word {
+    int2 = "q2_k", int3 = "q3_k q3_k_s q3_k_m q3_k_l", int4 = "q4_0 q4 nf4 4bit awq gptq", int4m = "q4_1",
+    int4k = "q4_k q4_k_s q4_k_m", int5 = "q5_0", int5m = "q5_1", int5k = "q5_k q5_k_s q5_k_m", int6k = "q6_k",
+    int8 = "q8_0 q8 i8 8bit", iq4 = "iq4_nl", iq4k = "iq4_xs", iq3 = "iq3_xxs", iq3s = "iq3_s",
+    ["!precision says it"] = "f32 bf16 fp16 f16",
+  },
+  threads = by_word { ["!0 goes by the number of cores"] = "all auto max cores native" },
+  parallel = by_word { one_norm = "true" }, attention_output = by_word { heads = "true" },
   mask = by_word {
     none = "bidirectional full", window = "sliding sliding_window", causal = "autoregressive decoder",
     padding = "lengths",
   },
   positions = by_word { rope = "rotary", learned = "absolute", sinusoidal = "sinusoid", relative_key = "relative" },
   norm_kind = by_word { layer = "layernorm layer_norm", rms = "rmsnorm rms_norm" },
-  norm = by_word { pre = "prenorm pre_norm", post = "postnorm post_norm", sandwich = "both", res_post = "reordered" },
-  qk_norm = by_word { heads = "head per_head", all = "width full" },
+  norm = by_word { pre = "prenorm pre_norm", post = "postnorm post_norm", sandwich = "both", res_post = "reordered",
+    ["!norm_kind says which norm"] = "layernorm layer_norm rmsnorm rms_norm layer rms" },
+  cache = by_word { bf16 = "fp16 f16 float16 half bfloat16", int8 = "q8_0 q8 fp8", int4 = "q4_0 q4 q4_1" },
+  qk_norm = by_word { heads = "head per_head true", all = "width full" },
 }
+
+--- Rows that a pool takes.
+hints.pools = by_word { first = "cls cls_token", mean = "average avg", last = "last_token lasttoken eos" }
 
 -- A type's word, and other words for it, as a key and as the value of `precision`.
 for _, type in ipairs(types.of_weights) do
@@ -139,7 +152,7 @@ hints.parameters = { prefetch = "fetch", tokens = "token_block", rows = "call_ro
 
 --- Returns " (did you mean X?)" or " (why not)" for a word in a table of hints, else nil.
 function hints.text(list, word)
-  local hint = list[word]
+  local hint = list[word] or list[word:lower()]
   if not hint then return nil end
   if hint:sub(1, 1) == "!" then return (" (%s)"):format(hint:sub(2)) end
   return (" (did you mean %s?)"):format(hint)

@@ -5,6 +5,7 @@
 --   input, output, scale, plan, memory, ...)
 -- of_model: the name is also the name of files, libraries and functions
 -- layer: the key may differ from layer to layer, if `layers` is a list
+-- with: the words of `positions` that the key has an effect with; with others only its default is allowed
 -- stack: the key belongs to a stack of layers, so that an encoder { } in `memory` may have its own
 
 local masks = require("data.masks")
@@ -190,15 +191,19 @@ keys.list = {
     meaning = "added to the states before the first layer, or part of every self-attention; or one of each: "
       .. "{ \"learned\", \"t5\" }" },
   { key = "sinusoids", type = "word", stack = true, words = { "pairs", "halves", "fairseq" }, default = "pairs",
+    with = { "sinusoidal" },
     meaning = "sinusoidal: sines and cosines in turn; halves: the sines first; fairseq: so, with the last wavelength "
       .. "20,000 pi" },
   { key = "first_position", type = "integer", stack = true, default = 0, min = 0, max = 65536,
+    with = { "learned", "sinusoidal" },
     meaning = "learned: the row of the checkpoint's table that the first token has; sinusoidal: its position" },
   { key = "max_position", type = "integer", stack = true, min = 1, max = 1048576, default_text = "the positions in use",
     meaning = "learned: rows of the checkpoint's table; relative_key: its distances reach this far, exclusive" },
   { key = "rope_theta", type = "number", stack = true, layer = true, default = 10000.0, min = 1, max = 1e12,
+    with = { "rope" },
     meaning = "base of rotary positions" },
   { key = "rope_style", type = "word", stack = true, words = { "halves", "pairs" }, default = "halves",
+    with = { "rope" },
     meaning = "partners of a rotation: d and d + rope_dim / 2, or 2 d and 2 d + 1" },
   { key = "rope_patches", type = "boolean", stack = true, default = false,
     meaning = "with input = image { ... }: half of a head's pairs are rotated by a patch's place from top to bottom, "
@@ -206,16 +211,17 @@ keys.list = {
   { key = "rope_scaling", type = "rope_scaling", stack = true, layer = true, default_text = "none",
     meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as in transformers; false: none" },
   { key = "rope_dim", type = "integer", stack = true, layer = true, min = 0, max = 512, default_text = "head_dim",
+    with = { "rope" },
     meaning = "leading dimensions of a head that are rotated; 0: none" },
-  { key = "alibi_max", type = "number", stack = true, default = 8.0, min = 0.1, max = 64,
+  { key = "alibi_max", type = "number", stack = true, default = 8.0, min = 0.1, max = 64, with = { "alibi" },
     meaning = "alibi: the least slope is 2 to the power of minus this" },
-  { key = "alibi_factor", type = "number", stack = true, default = 1.0, min = 1e-6, max = 1e6,
+  { key = "alibi_factor", type = "number", stack = true, default = 1.0, min = 1e-6, max = 1e6, with = { "alibi" },
     meaning = "alibi: factor of all slopes" },
-  { key = "t5_buckets", type = "integer", stack = true, default = 32, min = 2, max = 4096,
+  { key = "t5_buckets", type = "integer", stack = true, default = 32, min = 2, max = 4096, with = { "t5" },
     meaning = "number of buckets that distances are sorted into" },
-  { key = "t5_distance", type = "integer", stack = true, default = 128, min = 2, max = 1048576,
+  { key = "t5_distance", type = "integer", stack = true, default = 128, min = 2, max = 1048576, with = { "t5" },
     meaning = "all distances from here on share the last bucket" },
-  { key = "t5_by_layer", type = "boolean", stack = true, default = false,
+  { key = "t5_by_layer", type = "boolean", stack = true, default = false, with = { "t5" },
     meaning = "t5: each layer has a table of its own, as umT5's do" },
   { key = "box_buckets", type = "integer", stack = true, min = 4, max = 2048, default_text = "none",
     meaning = "with boxes: to each score are added a number of each head for the difference of both tokens' left "
@@ -223,29 +229,33 @@ keys.list = {
       .. "(LayoutLMv3)" },
   { key = "box_distance", type = "integer", stack = true, default = 256, min = 2, max = 1000,
     meaning = "all differences of boxes from here on share the last bucket" },
-  { key = "position_gate", type = "boolean", stack = true, default = false,
+  { key = "position_gate", type = "boolean", stack = true, default = false, with = { "t5" },
     meaning = "t5: a gate of the states, a number of each query and head, multiplies what a distance adds (WavLM)" },
   { key = "position_terms", type = "word", stack = true,
-    words = { "both", "content_to_position", "position_to_content" }, default = "both",
+    words = { "both", "content_to_position", "position_to_content" }, default = "both", with = { "disentangled" },
     meaning = "disentangled (DeBERTa): to each score are added query · K(distance), K(distance) from the keys' "
       .. "projection of a table of distances, and key · Q(distance), from the queries'; or one of both" },
   { key = "position_buckets", type = "integer", stack = true, default = 256, min = 0, max = 4096,
+    with = { "disentangled" },
     meaning = "disentangled: distances on each side with a row of the table; from half of them on several distances "
       .. "share a row, by their logarithms; 0: each distance below position_distance has its own" },
   { key = "position_distance", type = "integer", stack = true, default = 512, min = 2, max = 65536,
+    with = { "disentangled" },
     meaning = "disentangled: the last row of the table is for this distance less one, and all longer ones" },
-  { key = "position_norm", type = "boolean", stack = true, default = false,
+  { key = "position_norm", type = "boolean", stack = true, default = false, with = { "disentangled" },
     meaning = "disentangled: a layer norm of the table of distances" },
   { key = "position_projections", type = "word", stack = true, words = { "shared", "own", "half_biased" },
-    default = "shared",
+    default = "shared", with = { "disentangled" },
     meaning = "disentangled: the table is projected by each layer's weights of queries and keys, or by weights of its "
       .. "own; half_biased: the keys' own has no bias (the first DeBERTa)" },
   { key = "position_kernel", type = "integer", stack = true, default = 128, min = 1, max = 1024,
+    with = { "convolution" },
     meaning = "convolution (wav2vec2): rows of a convolution of the states before the first layer, whose result is "
       .. "added to them" },
   { key = "position_groups", type = "integer", stack = true, default = 16, min = 1, max = 1024,
+    with = { "convolution" },
     meaning = "convolution: groups of columns, each of which is convolved by itself" },
-  { key = "position_activation", type = "activation", stack = true, default = "gelu",
+  { key = "position_activation", type = "activation", stack = true, default = "gelu", with = { "convolution" },
     meaning = "convolution: the function of its result" },
   { key = "memory", type = "memory", default_text = "none",
     meaning = "{ seq =, width =, mask = } or encoder { ... }: what each layer's cross-attention reads; "

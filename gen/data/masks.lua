@@ -22,6 +22,9 @@ masks.axes = { [0] = "bk", "sk", "b.sk" }
 --- Words that a mask may be.
 masks.words = { "none", "causal", "window", "prefix", "padding" }
 
+--- How masks that have numbers are written with them.
+masks.numbers = { window = "{ window = { LEFT, RIGHT } }", prefix = "{ prefix = KEYS }" }
+
 --- The arrays by word, and the names of their inputs.
 masks.by_word, masks.members = {}, {}
 

@@ -65,7 +65,7 @@ local function read(file)
   local text, failure = handle:read(LARGEST + 1)
   handle:close()
   if failure then faults.raise("io", "cannot read %s: %s", file, failure) end
-  text = text or ""
+  text = (text or ""):gsub("^\xef\xbb\xbf", "") -- as Lua itself reads a file
   if #text > LARGEST then
     refuse_kind(file, text)
     faults.raise("usage", file .. ": larger than 256 KiB, the limit of a description")
@@ -102,6 +102,7 @@ local function parse_value(budget, argument, text)
   if argument:match("^target=") and text:match("^[%w_, ]*,[%w_, ]*$") then return text end -- a list is one value
   local ok, value = evaluate(budget, "return (" .. text .. "\n)", "value")
   if ok then return value end
+  if not value.limit and text:match("^%w[%w_-]*$") then return text end -- such as avx-512
   local why = "is neither a Lua literal nor a bare word"
   if value.limit then why = value.limit end
   if value.unknown then why = why .. ": " .. language.unknown(value.unknown, text, value.line) end
@@ -112,7 +113,8 @@ end
 local function override(budget, description, argument)
   local path, text = argument:match("^([%w_.]+)=(.*)$")
   if not path or path:find("..", 1, true) or path:match("^%.") or path:match("%.$") then
-    faults.raise("usage", "%s: an override is KEY=VALUE, with dots between nested keys", faults.quote(argument))
+    faults.raise("usage", "%s: an override is KEY=VALUE, with dots between nested keys%s", faults.quote(argument),
+      lfs.attributes(argument, "mode") and "; one description is allowed" or "")
   end
   local value = parse_value(budget, argument, text)
   local parts = words.map(words.list(path, "[^.]+"), function(key) return math.tointeger(tonumber(key)) or key end)

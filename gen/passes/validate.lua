@@ -198,9 +198,7 @@ local function resolve_positions(say, spec, given)
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
   disentangled.check(say, spec)
   convolutions.check(say, spec)
-  if spec.position_gate and spec.distances ~= "t5" then
-    say("position_gate", 'goes with positions = "t5", or { ..., "t5" }')
-  elseif spec.position_gate and spec.heads and spec.d_model and spec.heads * spec.head_dim ~= spec.d_model then
+  if spec.position_gate and spec.heads and spec.d_model and spec.heads * spec.head_dim ~= spec.d_model then
     say("position_gate", "%d heads of %d are not d_model, %d: a gate reads a head's part of the states", spec.heads,
       spec.head_dim, spec.d_model)
   end
@@ -325,12 +323,13 @@ local function resolve_stack(say, spec, given)
   if spec.layer_groups and type(given.layers) == "table" and spec.residual_scale and spec.residual_scale ~= 1.0 then
     say("residual_scale", "does not go with both layer_groups and a list of layers")
   end
-  local is_counted = spec.positions == "learned" or spec.positions == "sinusoidal"
-  if spec.first_position and spec.first_position > 0 and not is_counted then
-    say("first_position", "goes with positions = \"learned\" or \"sinusoidal\"")
-  end
-  if spec.sinusoids and spec.sinusoids ~= "pairs" and spec.positions ~= "sinusoidal" and given.sinusoids ~= nil then
-    say("sinusoids", "goes with positions = \"sinusoidal\"")
+  for _, field in ipairs(keys.list) do
+    local value = field.with and given[field.key] ~= nil and spec[field.key]
+    if value ~= nil and value ~= false and value ~= field.default and not words.any(field.with, function(word)
+      return spec.positions == word or spec.distances == word
+    end) then
+      say(field.key, "goes with positions = %s", values.one_of(words.map(field.with, faults.quote)))
+    end
   end
   local width = type(spec.input) == "table" and spec.input.stage == "tokens" and spec.input.width or spec.d_model
   if spec.sinusoids == "fairseq" and width and width < 4 then -- its steps divide by width / 2 - 1
@@ -389,7 +388,8 @@ local function resolve_encoder(say, description, fields)
   if fields.positions == nil and (of_input[positions] or type(positions) == "table") then merged.positions = nil end
   -- Keys that go with the model's positions or layers do not go with others.
   if merged.positions ~= positions then
-    merged.rope_scaling, merged.sinusoids = fields.rope_scaling, fields.sinusoids
+    merged.rope_scaling = fields.rope_scaling
+    for _, field in ipairs(keys.list) do if field.with then merged[field.key] = fields[field.key] end end
   end
   if fields.layers ~= nil then merged.layer_groups = fields.layer_groups end
   local function say_encoder(key, ...)

@@ -1,6 +1,8 @@
 /* utf8.c - well-formed UTF-8 (Unicode 15, table 3-7), and characters that terminals do not show. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t attn2c_utf8_width(const char *text, size_t available) {
   const unsigned char *byte = (const unsigned char *)text;
   if (available == 0) return 0;
@@ -18,6 +20,11 @@ size_t attn2c_utf8_width(const char *text, size_t available) {
   if (first == 0xf0 && second < 0x90) return 0;
   if (first == 0xf4 && second > 0x8f) return 0;
   return width;
+}
+
+int attn2c_utf8_mark(const char *text, size_t length) {
+  if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) return 3;
+  return length >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0) ? -1 : 0;
 }
 
 /* Returns the length of a malformed part: its first byte and the continuations that could follow that. */

@@ -12,7 +12,7 @@
 #include <getopt.h>
 
 /* getopt_long returns FIRST_OPTION and the index of an option's row, or its letter. */
-enum { FIRST_OPTION = 256, ALLOWED_BYTES = 2048 };
+enum { FIRST_OPTION = 256, ALLOWED_BYTES = 600 };
 
 typedef attn2c_option option_row;
 
@@ -187,15 +187,49 @@ static int is_offered(const option_row *row, attn2c_command command) {
          (!(row->commands & parts) || row->commands & taken);
 }
 
-/* Writes the names of a command's options. */
+/* Writes the names of a command's options, or which command lists them if they are many. */
 static const char *allowed(attn2c_command command, char text[ALLOWED_BYTES]) {
   size_t length = 0;
-  for (int i = 0; i < ATTN2C_ROWS; i++) {
+  for (int i = 0; i < ATTN2C_ROWS && length < ALLOWED_BYTES; i++) {
     if (!is_offered(attn2c_option_at(i), command)) continue;
-    length += (size_t)snprintf(text + length, ALLOWED_BYTES - length, "%s%s", length ? ", " : "",
+    length += (size_t)snprintf(text + length, ALLOWED_BYTES - length, "%s%s", length ? ", " : "allowed are ",
                                shown(attn2c_option_at(i)));
   }
+  if (length >= ALLOWED_BYTES) snprintf(text, ALLOWED_BYTES, "%s --help lists them", name_of_command(command));
   return text;
+}
+
+/* Options of other programs, each between blanks, and the option of the same meaning. */
+static const struct {
+  const char *names, *meant;
+} elsewhere[] = {{" -m --model --checkpoint ", "--weights"},
+                 {" -p ", "--prompt"},
+                 {" -n --n-predict --num-predict --max-new-tokens ", "--tokens"},
+                 {" --num-beams --beam-size ", "--beams"},
+                 {" --num-return-sequences ", "--n-best"},
+                 {" --repeat-penalty ", "--repetition-penalty"},
+                 {" -l --lang ", "--language"},
+                 {" -t --num-threads ", "--threads"},
+                 {" --lora ", "--adapter"},
+                 {" -i ", "--input"},
+                 {" -o ", "--output"}};
+
+/* Returns the row of a command's option that a word means, also one that the model cannot have, or NULL. */
+static const option_row *row_meant(const char *word, attn2c_command command) {
+  char name[64] = " ";
+  size_t length = 1;
+  for (const char *at = word; *at && *at != '=' && length < sizeof name - 2; at++)
+    name[length++] = (char)(*at == '_' ? '-' : *at);
+  const char *meant = name + 1;
+  name[length] = ' ';
+  for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+    if (strstr(elsewhere[i].names, name)) meant = elsewhere[i].meant;
+  name[length] = '\0';
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    const option_row *row = attn2c_option_at(i);
+    if (row->name && row->commands >> command & 1 && strcmp(row->name, meant) == 0) return row;
+  }
+  return NULL;
 }
 
 static const char *option_name(const void *list, int i) { return ((const char *const *)list)[i]; }
@@ -205,25 +239,31 @@ static const char *command_name(const void *list, int i) {
   return i < of_server ? commands[ATTN2C_COMMAND_INFO + i] : attn2c_the_server->name;
 }
 
-/* Reports an unknown option of a command, with the option that resembles it, or with all options. */
+/* Reports an unknown option of a command, with the option that is meant or resembles it, or with all options. */
 static void refuse_option(const char *word, attn2c_command command, attn2c_message *message) {
   char name[64], text[ALLOWED_BYTES];
+  const option_row *meant = row_meant(word, command);
   const char *names[ATTN2C_ROWS];
   int count = 0;
   for (int i = 0; i < ATTN2C_ROWS; i++)
     if (is_offered(attn2c_option_at(i), command)) names[count++] = attn2c_option_at(i)->name + 2;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
   const char *near = strncmp(name, "--", 2) == 0 ? attn2c_nearest(name + 2, count, option_name, names) : NULL;
-  if (near)
+  if (meant && is_offered(meant, command)) near = meant->name + 2;
+  if (meant && !attn2c_option_is_offered(meant))
+    attn2c_say(message, "%s: no option '%s': this model was built %s", name_of_command(command), word,
+               meant->kind == ATTN2C_OPTION_THREADS
+                   ? "for one thread; build it with threads=N"
+                   : "without adapters; build it with adapters.NAME=FOLDER");
+  else if (near)
     attn2c_say(message, "%s: no option '%s'; did you mean --%s?", name_of_command(command), word, near);
   else
-    attn2c_say(message, "%s: no option '%s'; allowed are %s", name_of_command(command), word,
-               allowed(command, text));
+    attn2c_say(message, "%s: no option '%s'; %s", name_of_command(command), word, allowed(command, text));
 }
 
 /* Reports an option that getopt_long refused: argv[optind - 1] has the word, or optopt the letter. */
 static void refuse(int option, char **argv, attn2c_command command, attn2c_message *message) {
-  char text[ALLOWED_BYTES];
+  const char letter[] = {'-', (char)optopt, '\0'};
   const char *word = argv[optind - 1];
   if (option == ':')
     attn2c_say(message, "%s: %s needs a value", name_of_command(command), word);
@@ -232,8 +272,7 @@ static void refuse(int option, char **argv, attn2c_command command, attn2c_messa
   else if (optopt >= FIRST_OPTION || strncmp(word, "--", 2) == 0)
     attn2c_say(message, "%s: '%s' has a value, but none is allowed", name_of_command(command), word);
   else
-    attn2c_say(message, "%s: no option '-%c'; allowed are %s", name_of_command(command), optopt,
-               allowed(command, text));
+    refuse_option(letter, command, message);
 }
 
 static int parse_options(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
@@ -262,12 +301,14 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
       arguments->texts[arguments->text_count++] = (attn2c_text_word){ATTN2C_TEXT_FILE, "-", "--prompt"};
       continue;
     }
-    if (arguments->command == ATTN2C_COMMAND_RUN)
-      attn2c_say(message,
-                 "run: '%s' is not an option; a value follows its option: --text WORD, --input X.npy",
-                 argv[optind]);
+    const char *values = command == ATTN2C_COMMAND_RUN        ? "--text WORD, --input X.npy"
+                         : command == ATTN2C_COMMAND_GENERATE ? "--weights F, --prompt TEXT"
+                                                              : NULL;
+    if (values)
+      attn2c_say(message, "%s: '%s' is not an option; a value follows its option: %s",
+                 name_of_command(command), argv[optind], values);
     else
-      attn2c_say(message, "%s: '%s' is not an option; allowed are %s", name_of_command(command), argv[optind],
+      attn2c_say(message, "%s: '%s' is not an option; %s", name_of_command(command), argv[optind],
                  allowed(command, text));
     status = ATTN2C_USAGE;
   }
@@ -314,6 +355,8 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
   for (int i = ATTN2C_COMMAND_INFO; i <= ATTN2C_COMMAND_SERVE - !&attn2c_the_server; i++) {
     if (strcmp(argv[1], name_of_command((attn2c_command)i)) == 0) arguments->command = (attn2c_command)i;
   }
+  if (strcmp(argv[1], "serve") == 0 && arguments->command == ATTN2C_COMMAND_NONE)
+    return attn2c_fail(message, ATTN2C_USAGE, "serve: this program was built without it; build it with --serve");
   if (arguments->command == ATTN2C_COMMAND_NONE) {
     const int count = (continues() ? ATTN2C_COMMAND_PERPLEXITY : ATTN2C_COMMAND_PACK) + !!&attn2c_the_server;
     const char *near = attn2c_nearest(argv[1], count, command_name, NULL);

@@ -6,15 +6,15 @@
 
 const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--weights", NULL, "F", RUN | GENERATE | CHAT | PERPLEXITY | SERVE, ONCE, AT(weights), 0, 0, 0, NULL,
-     "a safetensors checkpoint, or a file that pack wrote; a model with weights linked in uses these in "
+     "a checkpoint's folder or file, or a file that pack wrote; a model with weights linked in uses these in "
      "their place"},
     {"--weights", NULL, "F", CHECK, ONCE, AT(weights), 0, 0, 0, NULL,
-     "a safetensors checkpoint, or a file that pack wrote, whose checksum is compared (default: the weights "
+     "a checkpoint's folder or file, or a file that pack wrote, whose checksum is compared (default: the weights "
      "linked in, or seeded random weights)"},
     {"--weights", NULL, "F", BENCH, ONCE, AT(weights), 0, 0, 0, NULL,
-     "a safetensors checkpoint, or a file that pack wrote (default: the weights linked in, or seeded random "
-     "weights)"},
-    {"--weights", NULL, "F", PACK, ONCE, AT(weights), 0, 0, 0, NULL, "a safetensors checkpoint"},
+     "a checkpoint's folder or file, or a file that pack wrote (default: the weights linked in, or seeded "
+     "random weights)"},
+    {"--weights", NULL, "F", PACK, ONCE, AT(weights), 0, 0, 0, NULL, "a checkpoint's folder or file"},
     {"--threads", NULL, "N", RUN | CHECK | BENCH | GENERATE | CHAT | PERPLEXITY | SERVE, THREADS, AT(threads),
      0, 1, 0, NULL,
      "threads that share a call, at most (default: the number that the model was built for, or of cores); "

@@ -171,12 +171,14 @@ Test(text_program, nothing_reaches_a_terminal_raw) {
   cr_assert(memcmp(mended, "x\xef\xbf\xbd\xc3\xa9", 6) == 0);
 }
 
+static char noted[300]; /* what the last call of collected said beside */
+
 /* The lines of a source as "text|pair;" and how it ends. */
 static int collected(attn2c_arguments *arguments, char *text, size_t size) {
   char said[500];
   attn2c_message message = attn2c_message_make(said, sizeof said);
   attn2c_text_source *source;
-  FILE *notes = fopen("/dev/null", "w");
+  FILE *notes = fmemopen(memset(noted, 0, sizeof noted), sizeof noted, "w");
   int status = attn2c_text_source_open(arguments, notes, &source, &message);
   text[0] = '\0';
   while (status == ATTN2C_OK) {
@@ -212,6 +214,23 @@ Test(text_program, lines_of_a_file_come_with_their_pairs) {
   arguments.text_count = 1;
   cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "");
+}
+
+Test(text_program, a_byte_order_mark_is_no_part_of_the_first_line) {
+  char text[300];
+  const char *path = scratch_path("marked");
+  attn2c_text_word texts[] = {{ATTN2C_TEXT_FILE, path, "--text-file"}};
+  attn2c_arguments arguments = {.texts = texts, .text_count = 1, .program = "p"};
+  scratch_put(path, "\xef\xbb\xbfone\n\xef\xbb\xbftwo", 13);
+  cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_OK);
+  cr_assert_str_eq(text, "one|;\xef\xbb\xbftwo|;");
+  cr_assert_str_empty(noted);
+  scratch_put(path, "one\nf\xfcr\nf\xfcr\n", 12);
+  cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_OK);
+  cr_assert_not_null(strstr(noted, ": line 2: bytes that are not UTF-8 count as U+FFFD\n"), "%s", noted);
+  cr_assert_null(strstr(noted, "line 3"));
+  scratch_put(path, "\xff\xfeo\0\n\0", 6);
+  cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_FORMAT);
 }
 
 Test(text_program, a_pair_is_expected_for_each_text) {

@@ -8,6 +8,7 @@ local checkpoint = require("draw_checkpoint")
 local context = require("draw_context")
 local experts = require("draw_experts")
 local hybrids = require("draw_hybrids")
+local keys = require("data.keys")
 local ranks = require("draw_ranks")
 local scale_blocks = require("data.scale_blocks")
 local sound = require("draw_sound")
@@ -443,6 +444,14 @@ local function draw_precision(d)
   if d.plan and d.plan.kernels == "libxsmm" then d.plan.kernels = nil end
 end
 
+-- Leaves out keys of positions that a description or encoder was drawn with, and has no more.
+local function leave_out_positions(d, positions)
+  local used = words.set(type(positions) == "table" and positions or { positions })
+  for _, field in ipairs(keys.list) do
+    if field.with and not words.any(field.with, function(word) return used[word] end) then d[field.key] = nil end
+  end
+end
+
 --- A description as a plain table; the same for the same seed and number, on every machine. wanted (or nil): typed:
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
 --- not one in six; context: every one that may has a context, and not one in three of any length; encoder:
@@ -504,6 +513,12 @@ function draw.description(seed, number, wanted)
   if chance(40) then sound.draw(d, activations) end
   if beside.may(d) and (chance(15) or wanted.adapters) then beside.change(d) end
   attention.draw_joined(d)
+  local usual = (stage == "tokens" or stage == "image") and "learned" or "none"
+  leave_out_positions(d, d.positions or usual)
+  local source = d.memory and d.memory.input and d.memory.input.stage
+  if d.memory and d.memory.stage == "encoder" and (d.memory.positions or source) then
+    leave_out_positions(d.memory, d.memory.positions or d.positions or (source == "tokens" and "learned" or "none"))
+  end
   return d
 end
 

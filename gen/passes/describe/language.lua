@@ -105,7 +105,11 @@ end
 function language.unknown(name, text, line)
   if name == "math" then return about_math(line_of(text, line)) end
   local hint = hints.text(hints.activations, name) or hints.text(hints.globals, name)
-  if values[name] and not hint then return ("%s is a word, which must be quoted: \"%s\""):format(name, name) end
+  if values[name] and not hint then
+    local numbers = line_of(text, line):find(name .. "%s*[{(]") and masks.numbers[name]
+    if numbers then return ("%s is no stage; its numbers are written as mask = %s"):format(name, numbers) end
+    return ("%s is a word, which must be quoted: \"%s\""):format(name, name)
+  end
   local known = words.sorted_keys(stages.constructors)
   local all = table.move(computing, 1, #computing, #known + 1, { table.unpack(known) })
   local near = not hint and words.nearest(name, all)

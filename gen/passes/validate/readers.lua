@@ -32,7 +32,8 @@ function read.pool(say, field, value)
     end)
     if #result == #value then return result end
   end
-  return say(field.key, "%s, but %s is allowed", show(value), one_of(list))
+  return say(field.key, "%s, but %s is allowed%s", show(value), one_of(list),
+    type(value) == "string" and hints.text(hints.pools, value) or "")
 end
 
 -- Parts of a bias that stand for several.
@@ -194,6 +195,8 @@ function read.mask(say, field, value)
     elseif key == "prefix" then
       mask.prefix = read.integer(say, { key = field.key .. ".prefix", min = 1, max = keys.LONGEST }, word)
       mask.wants_prefix = true
+    elseif words.set(masks.words)[key] then
+      say(field.key, "%s has no value; words are members of a list, such as { %s }", key, faults.quote(key))
     elseif math.type(key) ~= "integer" then
       say(field.key, "%s, but %s is allowed%s", show(key), one_of(masks.words), suggestion(say, key, masks.words))
     elseif type(word) == "table" then
@@ -378,8 +381,8 @@ function read.positions(say, field, value)
   if type(value) ~= "table" then return read.word(say, field, value) end
   local first, second = value[1], value[2]
   if #value == 2 and of_inputs[first] and of_attentions[second] then return { first, second } end
-  return say(field.key, "a list, but { \"learned\", \"sinusoidal\" or \"convolution\", \"alibi\", \"t5\" or "
-    .. "\"disentangled\" } is allowed")
+  return say(field.key, "a list, but two words are allowed: \"learned\", \"sinusoidal\" or \"convolution\", and then \"alibi\", "
+    .. "\"t5\" or \"disentangled\"")
 end
 
 function read.layer_groups(say, field, value)

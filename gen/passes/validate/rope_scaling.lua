@@ -20,17 +20,18 @@ local function number(min, max, default)
 end
 
 local frequencies = { type = "frequencies", required = true, meaning = "a list of numbers, one a frequency" }
+local trained = words.merged(number(1, 1 << 30), { meaning = "the most positions that the model was trained with" })
 local types = {
   linear = { factor = number(1e-3, 1e6) },
   proportional = { rotated = { type = "integer", min = 0, max = 512, required = true,
     meaning = "the dimensions of a head that rotate" }, factor = number(1e-3, 1e6, 1.0) },
   dynamic = { factor = number(1, 1e6), max_position = number(1, 1 << 30), longest = number(0, 1 << 30, 0.0) },
   llama3 = { factor = number(1e-3, 1e6), low_freq_factor = number(1e-6, 1e6), high_freq_factor = number(1e-6, 1e6),
-    original = number(1, 1 << 30) },
-  yarn = { factor = number(1e-3, 1e6), original = number(1, 1 << 30), beta_fast = number(1e-3, 1e6, 32.0),
+    original = trained },
+  yarn = { factor = number(1e-3, 1e6), original = trained, beta_fast = number(1e-3, 1e6, 32.0),
     beta_slow = number(1e-3, 1e6, 1.0), attention_factor = number(1e-6, 1e6, 0.0),
     query_beta = number(0, 1e3, 0.0), truncate = { type = "boolean", default = true } },
-  longrope = { short_factor = frequencies, long_factor = frequencies, original = number(1, 1 << 30),
+  longrope = { short_factor = frequencies, long_factor = frequencies, original = trained,
     attention_factor = number(1e-6, 1e6, 0.0) },
 }
 

@@ -37,7 +37,8 @@ end
 function read.integer(say, field, value)
   local n = math.type(value) == "float" and math.tointeger(value) or value
   if math.type(n) ~= "integer" or n < field.min or n > field.max then
-    return say(field.key, "%s, but an integer from %d to %d is allowed", show(value), field.min, field.max)
+    return say(field.key, "%s, but an integer from %d to %d is allowed%s", show(value), field.min, field.max,
+      type(value) == "string" and hints.text(hints.values[field.key] or {}, value) or "")
   end
   return n
 end
@@ -59,7 +60,7 @@ function read.word(say, field, value)
     for _, word in ipairs(field.words) do if word == value then return value end end
   end
   return say(field.key, "%s, but %s is allowed%s", show(value), values.one_of(field.words),
-    type(value) == "string" and suggestion(say, value, field.words, hints.values[field.key]) or "")
+    suggestion(say, value == true and "true" or value, field.words, hints.values[field.key]))
 end
 
 read.target = read.word -- one target; targets_of.lua reads lists

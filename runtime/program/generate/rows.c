@@ -126,7 +126,7 @@ const attn2c_option attn2c_generation_options[ATTN2C_GENERATION_OPTIONS] = {
      NULL, "allows only these tokens. May be repeated"},
     {"--beams", NULL, "N", GENERATE, INT, AT(generate.beams), 0, 1, ATTN2C_MOST_SEQUENCES, NULL,
      "searches with N beams, and gives each answer once it is whole; at most the model's number of "
-     "sequences. These and the next six options have the defaults of the folder's generation_config.json (1: "
+     "sequences. These and the next five options have the defaults of the folder's generation_config.json (1: "
      "no search)"},
     {"--length-penalty", NULL, "X", GENERATE, REAL, AT(generate.length_penalty), 0, 0, 0, NULL,
      "with beams: divides the score of an answer by the number of its tokens to the power X (default 1)"},
@@ -163,7 +163,7 @@ const attn2c_option attn2c_generation_options[ATTN2C_GENERATION_OPTIONS] = {
      "text, jsonl, npy, srt or vtt",
      "text (default): the text of one --prompt as it is, while it comes; of several prompts one line each, "
      "with \\n for a line end. jsonl: one JSON object a line. npy: writes the array of --output to the "
-     "standard output"},
+     "standard output. srt, vtt: cues of SubRip or WebVTT, of one sound"},
     {"--output", NULL, "generated=Y.npy", GENERATE, PATH, AT(outputs), AT(output_count), 0, 0, NULL,
      "the tokens of the answers as int64, [prompts][--tokens], with -1 after the last of each. Answers are "
      "then printed only with --format"},

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "base/utf8.h"
 #include "formats/file.h"
 #include "program/grammar/schema.h"
 
@@ -75,6 +76,8 @@ static int read_file(const char *path, char **text, size_t *length, attn2c_messa
   int status =
       *text ? attn2c_file_read(&file, 0, *text, *length, message) : attn2c_file_no_memory(path, message);
   if (status == ATTN2C_OK) (*text)[*length] = '\0';
+  const int mark = status == ATTN2C_OK ? attn2c_utf8_mark(*text, *length) : 0;
+  if (mark > 0) memmove(*text, *text + mark, (*length -= (size_t)mark) + 1);
   if (status == ATTN2C_OK && strlen(*text) < *length)
     status = attn2c_fail(message, ATTN2C_FORMAT, "%s: byte %zu is NUL, but a text is expected", path,
                          strlen(*text));

@@ -22,7 +22,8 @@ const attn2c_option attn2c_server_options[ATTN2C_SERVER_OPTIONS] = {
     {"--max-waiting", NULL, "Q", SERVE, INT, AT(serve.waiting), 0, 1, 100000, NULL,
      "requests that wait for their turn, at most (default 512). Others get status 503 and Retry-After"},
     {"--log", NULL, "FORM", SERVE, WORD, AT(serve.log), 0, 1, 0, "none, text or jsonl",
-     "a line for each request on the standard error, without texts of clients (default text)"},
+     "a line for each request on the standard error, without texts of clients: text (default), jsonl, or "
+     "none"},
 };
 
 const attn2c_help_page attn2c_server_page = {

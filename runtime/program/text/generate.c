@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "program/answers/answers.h"
 #include "program/text/generate_side.h"
 
@@ -218,7 +219,11 @@ static int read_file(const attn2c_text_facts *facts, const char *path, int32_t *
   ATTN2C_TRY(read_bytes(path, &bytes, &length, message));
   ATTN2C_TRY(attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &tokenizer, message));
   ATTN2C_TRY(attn2c_text_work_create(tokenizer, &work));
-  const int status = attn2c_encode_all(work, facts, bytes, length, 0, 0, &tokens, &fault);
+  const int mark = attn2c_utf8_mark(bytes, length);
+  if (mark < 0)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is in UTF-16, but UTF-8 is expected", path);
+  const int status =
+      attn2c_encode_all(work, facts, bytes + mark, length - (size_t)mark, 0, 0, &tokens, &fault);
   if (status != ATTN2C_OK) return attn2c_fail(message, status, "%s: %s", path, fault);
   *count = (int64_t)tokens.length;
   *ids = attn2c_copied(tokens.ids, tokens.length * sizeof **ids);

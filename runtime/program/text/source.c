@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/utf8.h"
 #include "program/output.h"
 #include "program/system.h"
 
@@ -21,6 +22,9 @@ typedef struct {
   char *bytes;
   size_t capacity, begin, scanned, end;
   int is_ended;
+  FILE *notes; /* of the program */
+  const char *program;
+  int is_noted; /* 1: a line of the file that is not UTF-8 has been named */
 } stream;
 
 struct attn2c_text_source {
@@ -52,7 +56,7 @@ static int looks_like_file(const char *word) {
          (dot && dot > word && dot[1] && strlen(dot) <= 6 && !strpbrk(dot + 1, ".,!?"));
 }
 
-static void note_words(const attn2c_arguments *arguments, const stream *s, FILE *notes) {
+static void note_words(const stream *s) {
   for (int i = 0; i < s->count; i++) {
     if (s->words[i].kind != ATTN2C_TEXT_ANY || is_stream(&s->words[i]) || !looks_like_file(s->words[i].word))
       continue;
@@ -60,8 +64,21 @@ static void note_words(const attn2c_arguments *arguments, const stream *s, FILE 
     attn2c_message line = attn2c_message_make(text, sizeof text);
     attn2c_say(&line, "%s %.400s: no such file exists, so that the word is used as a text",
                s->words[i].option, s->words[i].word);
-    fprintf(notes, "%s: %s\n", arguments->program, text);
+    fprintf(s->notes, "%s: %s\n", s->program, text);
   }
+}
+
+/* Notes a file's first line that is not UTF-8. */
+static void note_bytes(stream *s, const char *line, size_t length) {
+  int is_valid = 1;
+  for (size_t at = 0; at < length && is_valid && !s->is_noted;)
+    at += attn2c_utf8_part(line + at, length - at, &is_valid);
+  if (is_valid) return;
+  char text[600];
+  attn2c_message note = attn2c_message_make(text, sizeof text);
+  attn2c_say(&note, "%.400s: line %" PRId64 ": bytes that are not UTF-8 count as U+FFFD", s->file, s->number);
+  fprintf(s->notes, "%s: %s\n", s->program, text);
+  s->is_noted = 1;
 }
 
 /* Returns the number of lines of a regular file. Returns -1 for anything else, and for a file that cannot be
@@ -125,11 +142,13 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
     free(made);
     return ATTN2C_MEMORY;
   }
+  const stream empty = {.descriptor = -1, .notes = notes, .program = arguments->program};
+  made->texts = made->pairs = made->boxes = empty;
   for (int i = 0; i < words; i++)
     made->words[i] = i < made->query_count ? arguments->queries[i] : arguments->texts[i - made->query_count];
-  made->texts = (stream){.words = made->words, .count = words, .descriptor = -1};
-  made->pairs = (stream){.words = arguments->pairs, .count = arguments->pair_count, .descriptor = -1};
-  made->boxes = (stream){.words = arguments->boxes, .count = arguments->box_count, .descriptor = -1};
+  made->texts.words = made->words, made->texts.count = words;
+  made->pairs.words = arguments->pairs, made->pairs.count = arguments->pair_count;
+  made->boxes.words = arguments->boxes, made->boxes.count = arguments->box_count;
   int status = ATTN2C_OK, inputs = 0;
   for (int i = 0; i < arguments->pair_count; i++)
     made->has_tabs |= strcmp(arguments->pairs[i].word, "-") == 0;
@@ -154,9 +173,9 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
   if (status == ATTN2C_OK)
     status = check_count(&made->texts, &made->boxes, "lines of boxes", "a line", message);
   if (status == ATTN2C_OK) {
-    note_words(arguments, &made->texts, notes);
-    if (!made->has_tabs) note_words(arguments, &made->pairs, notes);
-    note_words(arguments, &made->boxes, notes);
+    note_words(&made->texts);
+    if (!made->has_tabs) note_words(&made->pairs);
+    note_words(&made->boxes);
     *source = made;
   } else {
     attn2c_text_source_close(made);
@@ -200,7 +219,7 @@ static int stream_begin(stream *s, const char *word, attn2c_message *message) {
   s->descriptor = is_input ? STDIN_FILENO : attn2c_system_open(word, O_RDONLY | O_NOCTTY);
   s->file = is_input ? "standard input" : word;
   s->number = 0;
-  s->is_ended = 0;
+  s->is_ended = s->is_noted = 0;
   if (s->descriptor >= 0) return ATTN2C_OK;
   return attn2c_fail(message, ATTN2C_IO, "%s %s: %s", s->words[s->at].option, word, strerror(errno));
 }
@@ -243,7 +262,13 @@ static attn2c_line_state stream_line(stream *s, int may_wait, const char **text,
       *length = end - s->begin;
       if (*length && (*text)[*length - 1] == '\r') --*length;
       s->begin = s->scanned;
-      s->number++;
+      const int mark = ++s->number == 1 ? attn2c_utf8_mark(*text, *length) : 0;
+      if (mark < 0) {
+        *status = attn2c_fail(message, ATTN2C_FORMAT, "%s: is in UTF-16, but UTF-8 is expected", s->file);
+        return ATTN2C_LINE_FAULT;
+      }
+      *text += mark, *length -= (size_t)mark;
+      note_bytes(s, *text, *length);
       return ATTN2C_LINE_READ;
     }
     s->scanned = s->end;

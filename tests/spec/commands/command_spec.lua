@@ -71,6 +71,14 @@ describe("the command", function()
         .. "begins with a letter and is not a word of C or C++",
       ["gen " .. small .. " target=cuda"] = small .. ': target: "cuda", but host, amx, avx512bf16, avx512vnni, avx512, '
         .. "avxvnni, avx2, x86_64, aarch64 or generic is allowed (programs only run on processors)",
+      ["gen " .. small .. " kernels=lib-xsmm"] = small .. ': kernels: "lib-xsmm", but auto, c or libxsmm is allowed '
+        .. "(did you mean libxsmm?)",
+      ["gen models/speaker.lua output.1.over=CLS"] = 'models/speaker.lua: output.1.over: "CLS", but all, deviation, '
+        .. "first, last, max, mean, own, patches, root, second, tokens or weighted is allowed (did you mean first?)",
+      ["gen " .. small .. " models/speaker.lua"] = '"models/speaker.lua": an override is KEY=VALUE, with dots between '
+        .. "nested keys; one description is allowed",
+      ["serve " .. small] = "unknown command 'serve' (`serve` is a command of the program that build --serve makes: "
+        .. "out/NAME/NAME serve)",
       ["build"] = "missing argument 'description' (attn2c build FILE: a description such as models/small.lua, or a "
         .. "checkpoint's folder)",
     } do
@@ -79,6 +87,7 @@ describe("the command", function()
       assert.equal(said, failure(2, table.unpack(list)))
     end
     assert.matches("missing option '%-%-stage' %(%-%-stage describe|", failure(2, "show", small))
+    assert.matches("has no config.json: .* %(did you mean models/speaker.lua%?%)$", failure(4, "gen", "models/speaker"))
     assert.matches("^cannot make the folder " .. small .. "/?: a file has that name$",
       failure(4, "gen", small, "-o", small))
     assert.matches("^" .. small .. ": is not a folder: give the checkpoint's folder", failure(4, "import", small))

@@ -46,7 +46,7 @@ describe("hints", function()
     local rows = {}
     for _, row in ipairs(require("commands.reference").keys()) do rows[row.name] = row.words end
     for key, list in pairs(hints.values) do
-      local words = require("common.words").set(rows[key])
+      local words = require("common.words").set(rows[key] or {})
       for word, hint in pairs(list) do
         assert.is_nil(words[word], word)
         assert.is_true(hint:sub(1, 1) == "!" or words[hint] or false, key .. ": " .. hint)

@@ -97,6 +97,12 @@ describe("a description", function()
       assert.equal(('tiny.lua:1: %s is a word, which must be quoted: "%s"'):format(word, word),
         refusal(("return { mask = %s }"):format(word)))
     end
+    assert.equal("tiny.lua:1: window is no stage; its numbers are written as mask = { window = { LEFT, RIGHT } }",
+      refusal("return { mask = window { 16, 0 } }"))
+  end)
+
+  it("may begin with a byte order mark, as editors on Windows write it", function()
+    assert.equal("a", read('\xef\xbb\xbfreturn { name = "a" }').name)
   end)
 
   it("may be its own globals, which have no nature of their own then", function()

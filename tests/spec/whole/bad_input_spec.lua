@@ -444,7 +444,8 @@ describe("an override", function()
       refused(whole, { "an override is KEY=VALUE, with dots between nested keys" }, { word })
     end
     refused(whole, { '"seq=": a value is missing after the =' }, { "seq=" })
-    for _, word in ipairs { "seq=1e", "seq=}", "seq=8)--", "seq=8;seq=9", 'seq="8',
+    refused(whole, { 'seq: "1e", but an integer from 1 to 32768 is allowed' }, { "seq=1e" })
+    for _, word in ipairs { "seq=}", "seq=8)--", "seq=8;seq=9", 'seq="8',
       "seq=8\nheads=3",
       "name=a\nb", "seq=os.exit()", "seq=1..2", 'name="x".."y"',
         "seq=('8'):rep(9)" } do

@@ -1,6 +1,7 @@
 -- validate_attention_spec: the keys that say what kind of attention a layer has: their
 -- defaults, what each refuses, and which go together.
 local helper = require("tests.spec.helper")
+local keys = require("data.keys")
 local words = require("common.words")
 
 local function spec(more) return helper.tiny(more, "validate").spec end
@@ -82,7 +83,7 @@ describe("weights as outputs", function()
   it("are refused where a part is wrong or a layer is not there", function()
     local function refused(value) return refusal({ layers = 3, attention_output = value }) end
     assert.equal('attention_output: "head", but none, heads or mean is allowed (did you mean heads?)', refused("head"))
-    assert.equal("attention_output: true, but none, heads or mean is allowed", refused(true))
+    assert.equal("attention_output: true, but none, heads or mean is allowed (did you mean heads?)", refused(true))
     assert.equal("attention_output.kind: false, but none, heads or mean is allowed", refused({ kind = false }))
     assert.equal("attention_output.scores: 1, but true or false is allowed", refused({ scores = 1 }))
     assert.equal("attention_output.layers: 3, but there are 3 layers, numbered from 0", refused({ layers = { 0, 3 } }))
@@ -180,6 +181,18 @@ describe("positions", function()
       refusal({ input = qkv, key_seq = 20, positions = "relative_key", max_position = 19 }))
   end)
 
+  it("have keys of their own, of which only the defaults go with other positions", function()
+    for key, value in pairs { rope_theta = 5e5, rope_dim = 4, rope_style = "pairs", sinusoids = "halves",
+      alibi_max = 4, t5_distance = 9, position_norm = true, position_kernel = 3 } do
+      assert.matches(("^%s: goes with positions = \"%%l"):format(key), refusal({ [key] = value }))
+    end
+    for _, field in ipairs(keys.list) do
+      if field.with and field.default then assert.same({}, refusals({ [field.key] = field.default })) end
+    end
+    assert.equal('memory.alibi_max: goes with positions = "alibi"', refusal({ positions = "alibi", alibi_max = 4,
+      memory = { stage = "encoder", seq = 4, positions = "none", alibi_max = 4 } }))
+  end)
+
   it("rotate an even number of a head's dimensions", function()
     assert.equal(8, spec({ positions = "rope" }).rope_dim)
     assert.equal(2, spec({ positions = "rope", rope_dim = 2 }).rope_dim)
@@ -194,7 +207,7 @@ describe("positions", function()
       refusal({ positions = "rope", rope_patches = true, rope_dim = 6, input = patches, seq = 5 }))
     assert.equal("rope_dim: 5, but an even number up to head_dim 5 is allowed",
       refusal({ positions = "rope", head_dim = 5 }))
-    assert.equal(1.0, spec({ rope_theta = 1 }).rope_theta)
+    assert.equal(1.0, spec({ positions = "rope", rope_theta = 1 }).rope_theta)
     assert.equal("rope_theta: 0.5, but a number from 1 to 1e+12 is allowed", refusal({ rope_theta = 0.5 }))
     assert.equal('rope_style: "pair", but halves or pairs is allowed (did you mean pairs?)',
       refusal({ rope_style = "pair" }))
@@ -209,7 +222,6 @@ describe("positions", function()
       refusal({ positions = "t5", t5_distance = 8 }))
     assert.equal("t5_distance: 16, but with 32 buckets it must be above 16",
       refusal({ positions = "t5", mask = "causal", t5_distance = 16 }))
-    assert.same({}, refusals({ t5_distance = 2 }))
     assert.same({}, refusals({ positions = { "convolution", "t5" }, position_gate = true }))
     local boxed = { stage = "tokens", vocab = 9, boxes = 30, place_width = 5 }
     local function of_boxes(more, input)
@@ -231,7 +243,7 @@ describe("positions", function()
       refusal({ d_model = 32, heads = 4, input = { stage = "tokens", vocab = 9, place_width = 5 } }))
     assert.equal("input.separator_place: goes with boxes",
       refusal({ d_model = 32, heads = 4, input = { stage = "tokens", vocab = 9, separator_place = 5 } }))
-    assert.equal('position_gate: goes with positions = "t5", or { ..., "t5" }', refusal({ position_gate = true }))
+    assert.equal('position_gate: goes with positions = "t5"', refusal({ position_gate = true }))
     assert.is_truthy(refusal({ positions = "t5", position_gate = true, head_dim = 5 }):find("^position_gate: %d+ heads "
       .. "of 5 are not d_model, %d+: a gate reads a head's part of the states$"))
     assert.equal("position_gate: does not go with ranks: a gate reads the states of all heads",
