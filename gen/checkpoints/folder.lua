@@ -219,6 +219,11 @@ function folder.read(path, look)
   if of_spans then spans.set_rows(of_spans, config, tensors) end
   coded.check(main, kind, is_ordered, tensors, notes)
   if kind then config.quantization_config = nil end
+  if lfs.attributes(main .. "/adapter_config.json", "mode") == "file" then
+    notes = notes or {}
+    notes[#notes + 1] = "adapter_config.json: not read; with PEFT, transformers adds this adapter to the model, as "
+      .. "adapter=FOLDER does here"
+  end
   local stated = read_object(main .. "/tokenizer_config.json")
   local has = has_tokenizer(main, stated, config)
   local limits, limits_file = nil, nil

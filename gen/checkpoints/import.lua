@@ -334,11 +334,13 @@ end
 -- others, and without a tokenizer or pictures.
 local function texts_of(self) return self.has_similarity and self.pictures and path_of(self) or nil end
 
--- Returns label_function for what a cross-encoder's folder says of its scores, or nil if it says nothing.
-local function score_function_of(self)
+-- Returns label_function for what a cross-encoder's folder says of its scores, or nil if it says nothing. Several scores
+-- as they are, or with a softmax, are those of a classifier. count: the number of labels.
+local function score_function_of(self, count)
   local word = sentence.score_function(self.folder)
   if not word then return nil end
   if word == "Sigmoid" then return "sigmoid" end
+  if count > 1 and (word == "Identity" or word == "Softmax") then return nil end
   if word ~= "Identity" then
     self.notes[#self.notes + 1] = ("config.json: activation_fn: %s is not supported; scores are without it"):format(
       faults.quote(word))
@@ -363,7 +365,10 @@ local function labels_of_text(self, output)
     list = nil
   end
   local problem = config.problem_type
-  return list, last.to == 1 and score_function_of(self) or problem == "multi_label_classification" and "sigmoid"
+  if not words.any(output, function(stage) return stage.stage == "pool" end) then -- of tokens: always a softmax
+    return list, last.to == 1 and "softmax" or nil
+  end
+  return list, score_function_of(self, last.to) or problem == "multi_label_classification" and "sigmoid"
     or problem == "regression" and "none" or nil
 end
 

@@ -367,6 +367,11 @@ describe("a checkpoint's folder", function()
     end
   end)
 
+  it("says that an adapter next to the model is left out", function()
+    local _, notes = import.text(made.checkpoint(nil, nil, { ["adapter_config.json"] = "{}" }))
+    assert.matches("^/.+/adapter_config.json: not read; with PEFT, transformers adds", notes[1])
+  end)
+
   it("names the folder in notes about its files", function()
     local _, notes = import.text(made.checkpoint(made.config { unheard_of = 1 }))
     assert.matches('^/.+/config.json: "unheard_of": not known: ', notes[1])

@@ -318,6 +318,17 @@ describe("the files beside config.json", function()
         sbert_ce_default_activation_function = "torch.nn.modules.activation.Sigmoid" }),
         { ["classifier.weight"] = { 1, 768 } }, tokenizer)
       assert.equal("sigmoid", stated.label_function, problem)
+      local tagger = with(class, { problem_type = problem, architectures = { "BertForTokenClassification" } })
+      assert.is_nil(described(tagger, three, tokenizer).label_function)
+      assert.equal("softmax", described(tagger, { ["classifier.weight"] = { 1, 768 } }, tokenizer).label_function)
+    end
+  end)
+
+  it("make probabilities of a cross-encoder's several scores as it does", function()
+    for word, expected in pairs { Sigmoid = "sigmoid", Identity = values.NONE, Softmax = values.NONE } do
+      local several = with(class, { sentence_transformers = { activation_fn = "torch.nn." .. word } })
+      local found = described(several, { ["classifier.weight"] = { 3, 768 } }, tokenizer).label_function
+      assert.equal(expected ~= values.NONE and expected or nil, found, word)
     end
   end)
 
