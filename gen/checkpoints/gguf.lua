@@ -232,6 +232,10 @@ function gguf_model.read(path)
   compare_rows(self, name, notes)
   function self.flags(key) return gguf.array(self, key, { "BOOL" }, facts.most("llama", "num_hidden_layers")) end
   function self.numbers(key) return gguf.array(self, key, { "FLOAT32" }, facts.most("llama", "num_hidden_layers")) end
+  function self.floats(tensor, count)
+    if not self.tensors[tensor] then faults.raise("format", "%s: %s is missing", path, faults.quote(tensor)) end
+    return gguf.floats(self, tensor, count)
+  end
   function self.refuse(key, what) self:refuse_key(key, what) end
   self.set_rotary = rotary_of(self, name)
   for key, tensor in pairs(record.told or {}) do config[key] = self.tensors[tensor] ~= nil end

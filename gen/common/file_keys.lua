@@ -615,6 +615,11 @@ end
 for _, name in ipairs { "olmo2", "exaone4" } do
   sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
 end
+sections["GGUF of gemma4"] = { by = "llama.cpp",
+  read = [[{arch}.attention.sliding_window_pattern {arch}.attention.value_length_swa {arch}.rope.dimension_count_swa]],
+  refused = { [BOTH_SIDES] = { ["{arch}.attention.causal"] = { true } },
+    ["scaled positions are not supported"] = { ["{arch}.rope.scaling.type"] = { "none" },
+      ["{arch}.rope.scaling.factor"] = { 0, 1 } } } }
 sections["GGUF of gemma3n"] = { by = "llama.cpp",
   read = "{arch}.activation_sparsity_scale {arch}.attention.sliding_window_pattern" }
 sections["GGUF of lfm2moe"] = { by = "llama.cpp", refused = {
