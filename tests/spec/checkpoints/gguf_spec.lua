@@ -50,6 +50,23 @@ describe("a GGUF file in place of a folder", function()
       table.concat(fault.lines, "\n"))
   end)
 
+  it("may have queries, keys and values in one tensor, in blocks and in pairs", function()
+    local entries, tensors = gguf_file.llama()
+    local joined = {}
+    for _, tensor in ipairs(tensors) do
+      if not tensor[1]:find("attn_[qkv]%.") then joined[#joined + 1] = tensor end
+    end
+    for i = 0, 1 do joined[#joined + 1] = { ("blk.%d.attn_qkv.weight"):format(i), "Q5_1", { 64, 32 } } end
+    local path = helper.file(gguf_file.bytes(entries, joined), "j.gguf")
+    assert.matches('weights = {%s+"int5m"', (import.text(path)))
+    local made = pipeline.run(helper.root, path, { "seq=8" }, "graph").primary.graph.tensors
+    for name, first in pairs { q = 0, k = 32, v = 48 } do
+      local from = made[("l1.attn.%s.weight"):format(name)].from
+      assert.same({ { "blk.1.attn_qkv.weight" }, first, name == "v" and 1 or 2 },
+        { from.stored[1].names, from.views[1].first // 32, from.views[1].row_step // 32 })
+    end
+  end)
+
   it("is refused if it has a part of a layer that no weight comes from", function()
     local more = { { "blk.1.attn_output.bias", "F32", { 32 } } }
     local fault = helper.fault(pipeline.run, helper.root, file(nil, more), { "seq=8" }, "graph")
