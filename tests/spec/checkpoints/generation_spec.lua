@@ -83,7 +83,7 @@ describe("checkpoints.generation", function()
       { fault.code, fault.lines[1] })
   end)
 
-  it("takes the most probable token with a temperature of 0, and all tokens with a top_k of -1, as vLLM does", function()
+  it("is greedy with a temperature of 0, and takes all tokens with a top_k of -1, as vLLM does", function()
     assert.same({ { draw = false }, {} }, { read { temperature = 0.0, do_sample = true } })
     assert.same({ { draw = true, top_k = 0 }, {} }, { read { top_k = -1, do_sample = true } })
   end)
