@@ -307,15 +307,17 @@ add_decoder("gemma3", "Gemma3", {
   end,
 })
 
--- llama.cpp's converter stacks the layers that make other streams, of which it has three.
-local STREAMS = 4
-local of_gemma3n = {
+-- The parts of Gemma 3n and 4 that read tokens in each layer.
+local layer_inputs = {
   { "input.layers_tokens", "per_layer_token_embd" },
   { "input.layers_context", "per_layer_model_proj" },
   { "l*.tokens.context_norm", "per_layer_proj_norm" },
-  { "l*.tokens.gate", "blk.*.inp_gate" },
-  { "l*.tokens.project", "blk.*.proj" },
-  { "l*.tokens.norm", "blk.*.post_norm" },
+  { "l*.tokens.{gate,project,norm}", "blk.*.{inp_gate,proj,post_norm}" },
+}
+
+-- llama.cpp's converter stacks the layers that make other streams, of which it has three.
+local STREAMS = 4
+local of_gemma3n = words.append({}, layer_inputs, {
   { "l*.low_rank.left", "blk.*.laurel_l" },
   { "l*.low_rank.right", "blk.*.laurel_r" },
   { "l*.low_rank.norm", "blk.*.laurel_post_norm" },
@@ -324,7 +326,7 @@ local of_gemma3n = {
   { "l*.streams.predict", "blk.*.altup_predict_coef" },
   { "l*.streams.correct", "blk.*.altup_correct_coef" },
   { "l*.streams.scale", "blk.*.altup_correct_scale" },
-}
+})
 for i = 1, STREAMS - 1 do
   for path, name in pairs { ["input.streams.%d"] = "altup_proj", ["output.streams.%d"] = "altup_unembd_proj" } do
     of_gemma3n[#of_gemma3n + 1] = { path:format(i), { name, part = i, parts = STREAMS - 1, stacked = true } }
@@ -352,6 +354,83 @@ add_decoder("gemma3n", "Gemma3n", {
     config.laurel_rank = file.rows("blk.0.laurel_l.weight")
     config.vocab_size_per_layer_input = file.rows("per_layer_token_embd.weight")
     decoder {}(config, file)
+  end,
+})
+
+-- Sets the widths and numbers of heads in layers of Gemma 4 without a window.
+local function set_full_layers(config, file)
+  local counts = config.num_key_value_heads
+  config.num_global_key_value_heads, config.per_layer_config = nil, {}
+  for i, kind in ipairs(config.layer_types) do
+    local count = type(counts) == "table" and (counts[i] or 0) or counts
+    if kind == "full_attention" then
+      config.per_layer_config[tostring(i - 1)] = { head_dim = config.head_dim, num_key_value_heads = count }
+      config.attention_k_eq_v = config.attention_k_eq_v
+        or has(file, ("blk.%d.attn_k.weight"):format(i - 1)) and not has(file, ("blk.%d.attn_v.weight"):format(i - 1))
+    else
+      config.num_key_value_heads = count
+    end
+  end
+  for name, width in pairs { ["rope.dimension_count"] = config.head_dim,
+    ["rope.dimension_count_swa"] = config.window_head_dim, ["attention.value_length_swa"] = config.window_head_dim } do
+    local stated = file.metadata["gemma4." .. name]
+    if stated and stated ~= width then
+      file.refuse("gemma4." .. name, ("%s, but heads have %d: a part is not supported"):format(tostring(stated), width))
+    end
+  end
+  config.head_dim, config.window_head_dim = config.window_head_dim, nil
+end
+
+-- Sets the angles of Gemma 4. Layers without a window rotate the part of a head whose frequencies have the factor 1.
+local function set_gemma4_angles(config, file)
+  local factors, rotated = file.floats("rope_freqs.weight", config.head_dim // 2), 0
+  for i, factor in ipairs(factors) do
+    if factor == 1 and rotated == i - 1 then rotated = i end
+    if factor ~= 1 and factor < 1e30 * (1 - 1e-6) then
+      file.refuse("general.architecture", '"gemma4": rope_freqs.weight has factors that are not supported')
+    end
+  end
+  config.rope_parameters = {
+    full_attention = { rope_type = "proportional", rope_theta = config.rope_theta,
+      partial_rotary_factor = rotated / #factors },
+    sliding_attention = { rope_type = "default", rope_theta = config.window_base or 10000 } }
+  config.rope_theta, config.window_base = nil, nil
+end
+
+add_decoder("gemma4", "Gemma4", {
+  model_type = "gemma4_text",
+  keys = with_sizes({ key("attention.layer_norm_rms_epsilon", "rms_norm_eps", "number"),
+    { "feed_forward_length", "intermediate_size", "count", each = true },
+    { "attention.head_count_kv", "num_key_value_heads", "count", each = true },
+    key("attention.key_length", "head_dim"), key("attention.key_length_swa", "window_head_dim"),
+    key("attention.sliding_window", "sliding_window"), key("rope.freq_base", "rope_theta", "number"), window_base,
+    maybe("attention.shared_kv_layers", "num_kv_shared_layers"),
+    maybe("embedding_length_per_layer_input", "hidden_size_per_layer_input"), cap("final_logit_softcapping"),
+    maybe("expert_count", "num_experts"), maybe("expert_used_count", "top_k_experts"),
+    maybe("expert_feed_forward_length", "moe_intermediate_size") }, nil, false),
+  tensors = decoder_tensors(words.append({
+    { "l*.scale.weight", { "blk.*.layer_output_scale.weight", repeated = true } },
+    { "l*.ff.shared.{gate,up,down,norm}", "blk.*.{ffn_gate,ffn_up,ffn_down,post_ffw_norm_1}" },
+    { "l*.ff.router.{norm,scales}.weight", "blk.*.{ffn_gate_inp,ffn_down_exps}.scale" },
+    { "l*.ff.experts.{gate,up}", { "blk.*.ffn_gate_up_exps", parts = 2 } },
+    { "l*.ff.experts.{norm,norm_after}", "blk.*.{pre_ffw_norm_2,post_ffw_norm_2}" },
+  }, layer_inputs)),
+  told = { enable_moe_block = "blk.0.ffn_gate_inp.weight" },
+  derive = function(config, file)
+    of_table(config, file)
+    set_layer_types(config, file)
+    if not config.layer_types or config.layer_types[#config.layer_types] ~= "full_attention" then
+      file.refuse("gemma4.attention.sliding_window_pattern", "the last layer has a window, which is not supported")
+    end
+    set_gemma4_angles(config, file)
+    set_full_layers(config, file)
+    local widths = config.intermediate_size
+    if type(widths) == "table" then
+      config.intermediate_size, config.use_double_wide_mlp = widths[1], widths[#widths] == 2 * widths[1]
+    end
+    config.num_kv_shared_layers = config.num_kv_shared_layers or 0
+    config.hidden_size_per_layer_input = config.hidden_size_per_layer_input or 0
+    config.vocab_size_per_layer_input = config.vocab_size
   end,
 })
 

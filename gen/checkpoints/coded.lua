@@ -153,10 +153,11 @@ local function config_of(config, read_object, path)
 end
 
 --- Returns the kind of a folder's quantised tensors, or nil if config.json names none; true if it says that the inputs
---- of a group are apart; and notes for the user. read_object(path): an object of JSON, or nil. Faults: usage, format.
+--- of a group are apart; notes for the user; and true if zero points are in the middle. read_object(path): an object of
+--- JSON, or nil. Faults: usage, format.
 function coded.kind(path, config, read_object)
   local own, notes = config_of(config, read_object, path), {}
-  if not own then return nil, false, notes end
+  if not own then return nil, false, notes, false end
   local method = own.quant_method
   if not is_given(method) and type(own.config_groups) == "table" then method = "compressed-tensors" end
   if not (type(method) == "string" and methods[method]) then
@@ -165,7 +166,28 @@ function coded.kind(path, config, read_object)
   end
   known.check(own, "config.json: quantization_config", { "config.json: quantization_config" }, notes)
   local kind, is_ordered = methods[method](path, own, notes)
-  return kind, is_ordered, notes
+  return kind, is_ordered, notes, own.sym == true
+end
+
+-- Returns the numbers of quantised tensors, and of those whose zero points are in the middle.
+local function count_centred(tensors)
+  local all, centred = 0, 0
+  for _, tensor in pairs(tensors) do
+    if tensor.coded then all, centred = all + 1, centred + (tensor.coded.centred and 1 or 0) end
+  end
+  return all, centred
+end
+
+--- Returns a folder's tensors and their kind. Some programs store zero points as gptq_v2 has them and say gptq: if all
+--- have to be in the middle, one kind puts all there and the other none. read(kind): returns tensors.
+function coded.tensors(kind, is_symmetric, read, notes)
+  local tensors = read(kind)
+  if kind ~= "gptq" or not is_symmetric or select(2, count_centred(tensors)) > 0 then return tensors, kind end
+  local others = read("gptq_v2")
+  local all, centred = count_centred(others)
+  if all == 0 or centred < all then return tensors, kind end
+  notes[#notes + 1] = "config.json: quantization_config: sym: zero points are stored as gptq_v2 has them, and read so"
+  return others, "gptq_v2"
 end
 
 -- Refuses tensors that are quantised, of a folder whose config.json says nothing of it.

@@ -214,8 +214,10 @@ function folder.read(path, look)
       end
     end
   end
-  local kind, is_ordered, notes = coded.kind(main, config, read_object)
-  local tensors = headers.read(path, kind).tensors
+  local stated_kind, is_ordered, notes, is_symmetric = coded.kind(main, config, read_object)
+  local tensors, kind = coded.tensors(stated_kind, is_symmetric, function(each)
+    return headers.read(path, each).tensors
+  end, notes)
   if of_spans then spans.set_rows(of_spans, config, tensors) end
   coded.check(main, kind, is_ordered, tensors, notes)
   if kind then config.quantization_config = nil end

@@ -90,7 +90,11 @@ end
 function generation.of(stated, config, vocab, notes, file)
   local result = {}
   file = stated and (file or "generation_config.json") or "config.json"
-  local from = stated or of_generation(config)
+  local from = words.merged(stated or of_generation(config))
+  -- vLLM's words for the most probable token and for all tokens, with which transformers draws nothing.
+  local is_certain = from.temperature == 0
+  if is_certain then from.temperature = nil end
+  if from.top_k == -1 then from.top_k = 0 end
   local function note(key, what) notes[#notes + 1] = ("%s: %s: %s"):format(file, key, what) end
   for _, key in ipairs(words.sorted_keys(from)) do
     local value, known = from[key], keys[key]
@@ -119,6 +123,7 @@ function generation.of(stated, config, vocab, notes, file)
       if not result[known[1]] then note(key, known[3]:format(vocab) .. ", and left out") end
     end
   end
+  if is_certain then result.draw = false end
   if result.draw and (result.beams or 1) > 1 then
     faults.raise("usage", "%s: num_beams: %d with do_sample is not supported: beams that are drawn", file, result.beams)
   end

@@ -203,6 +203,27 @@ local function generation_of(self, stops)
   return made.do_sample ~= nil and made or nil
 end
 
+-- Returns rules of names for tensors that llama.cpp's converter joins when asked to: queries, keys and values, and the
+-- gates and rest of experts. A scheme of separate tensors has none of their names.
+local function joined_rules(self, record)
+  local rules = {}
+  for _, entry in ipairs(record.tensors) do
+    local source = entry[1] == "l*.attn.{q,k}" and entry[2]
+    if source and self.tensors["blk.0.attn_qkv.weight"] then
+      for part, name in ipairs { "q", "k", "v" } do
+        rules["l*.attn." .. name] = { "blk.*.attn_qkv", part = part, parts = { "heads", "kv_heads", "kv_heads" },
+          unpair = part < 3 and source.unpair or nil }
+      end
+    end
+    if entry[1] == "l*.ff.experts.{gate,up,down}" and self.tensors["blk.0.ffn_gate_up_exps.weight"] then
+      for part, name in ipairs { "gate", "up" } do
+        rules["l*.ff.experts." .. name] = { "blk.*.ffn_gate_up_exps", part = part, parts = 2 }
+      end
+    end
+  end
+  return rules
+end
+
 -- Returns a model's title: the file's name without its end and the number of its part.
 function gguf_model.title(path)
   return (path:match("[^/]*$"):gsub("%.[gG][gG][uU][fF]$", ""):gsub("%-00001%-of%-%d%d%d%d%d$", ""))
@@ -211,7 +232,8 @@ end
 function gguf_model.names() return words.sorted_keys(architectures) end
 
 --- Returns the same table as folder.read, for a GGUF file. Further fields: scheme, the naming scheme of its tensors;
---- renamed, tensors of task heads -> their names in the file; is_file; notes. Faults: io, format, usage.
+--- renamed, tensors of task heads -> their names in the file; rules, names of weights that its scheme has not;
+--- is_file; notes. Faults: io, format, usage.
 function gguf_model.read(path)
   local self = setmetatable(gguf.read(path), File)
   local name = self.metadata["general.architecture"]
@@ -232,15 +254,21 @@ function gguf_model.read(path)
   compare_rows(self, name, notes)
   function self.flags(key) return gguf.array(self, key, { "BOOL" }, facts.most("llama", "num_hidden_layers")) end
   function self.numbers(key) return gguf.array(self, key, { "FLOAT32" }, facts.most("llama", "num_hidden_layers")) end
+  function self.floats(tensor, count)
+    if not self.tensors[tensor] then faults.raise("format", "%s: %s is missing", path, faults.quote(tensor)) end
+    return gguf.floats(self, tensor, count)
+  end
   function self.refuse(key, what) self:refuse_key(key, what) end
   self.set_rotary = rotary_of(self, name)
-  for key, tensor in pairs(record.told or {}) do config[key] = self.tensors[tensor] ~= nil end
+  for key, tensor in pairs(record.told or {}) do
+    config[key] = (self.tensors[tensor] or self.tensors[tensor:gsub("attn_q%.", "attn_qkv.")]) ~= nil
+  end
   record.derive(config, self)
   config.eos_token_id = stops_of(self)
   return { path = path, title = gguf_model.title(path), config = config, tensors = self.tensors,
     modules = modules_of(self, name), generation = generation_of(self, config.eos_token_id),
     tokenizer = from_gguf.has(self) and path:match("[^/]*$") or nil, scheme = "gguf-" .. name,
-    renamed = record.output or {}, is_file = true, notes = notes }
+    renamed = record.output or {}, rules = joined_rules(self, record), is_file = true, notes = notes }
 end
 
 return gguf_model

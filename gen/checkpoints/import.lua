@@ -440,7 +440,10 @@ end
 -- Returns the types that hold the blocks of a GGUF file or quantised folder, and the order of inputs; or nil.
 local function blocks_of(self, output)
   if not self.folder.is_file and not self.folder.quantised then return nil end
-  local naming = { scheme = scheme_of(self), own = self.names }
+  local naming = { scheme = { scheme = scheme_of(self), rules = {}, modules = {} }, own = self.names }
+  for name, rule in pairs(self.folder.rules or {}) do
+    table.insert(naming.scheme.rules, names.compile(name, rule))
+  end
   return stored.weights(self.folder, self.facts, output, naming),
     stored.input_order(self.folder, self.facts, output, naming)
 end
@@ -639,6 +642,7 @@ function import.text(path, from, form, tower, sides, asked)
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
     self.folder = folder.read(path, function(config) facts.family(config, tower) end)
+    self.names = words.merged(self.folder.rules)
     self.facts, self.notes = facts.read(self.folder.config, tower)
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
     if self.folder.modules or sentence.is_late(self.folder) then sentence.check(self.folder, self.notes) end

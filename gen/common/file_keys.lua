@@ -273,10 +273,10 @@ sections["config.json: rope_parameters"] = {
 
 sections["config.json: quantization_config"] = {
   read = [[bits checkpoint_format config_groups desc_act format is_marlin_format kv_cache_scheme pack_dtype
-    packing_format quant_method sparsity_config transform_config version w_bit]],
+    packing_format quant_method sparsity_config sym transform_config version w_bit]],
   without = {
     [TENSORS] = [[dynamic extra_config group_size ignore layer_config lm_head modules_to_not_convert q_group_size
-      quant_lm_head sym zero_point]],
+      quant_lm_head zero_point]],
     ["says how the folder was quantised"] = [[act_group_aware amp autoround_version batch_size block_list
       block_name_to_quantize cache_block_outputs damp_auto_increment damp_percent data_type dataset enable_minmax_tuning
       enable_norm_bias_tuning enable_quanted_input global_compression_ratio gradient_accumulate_steps iters
@@ -615,6 +615,11 @@ end
 for _, name in ipairs { "olmo2", "exaone4" } do
   sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
 end
+sections["GGUF of gemma4"] = { by = "llama.cpp",
+  read = [[{arch}.attention.sliding_window_pattern {arch}.attention.value_length_swa {arch}.rope.dimension_count_swa]],
+  refused = { [BOTH_SIDES] = { ["{arch}.attention.causal"] = { true } },
+    ["scaled positions are not supported"] = { ["{arch}.rope.scaling.type"] = { "none" },
+      ["{arch}.rope.scaling.factor"] = { 0, 1 } } } }
 sections["GGUF of gemma3n"] = { by = "llama.cpp",
   read = "{arch}.activation_sparsity_scale {arch}.attention.sliding_window_pattern" }
 sections["GGUF of lfm2moe"] = { by = "llama.cpp", refused = {

@@ -1,6 +1,7 @@
 -- gguf.lua: makes the equivalent tokenizer.json of a GGUF file's metadata.
 -- tokenizer.ggml.model names the kind: gpt2 (byte-level BPE), llama (SentencePiece's BPE, whose merges follow from
--- scores), bert (WordPiece) or t5 (Unigram). The type of each token says which are special.
+-- scores), gemma4 (the same with merges), bert (WordPiece) or t5 (Unigram). The type of each token says which are
+-- special.
 local base64 = require("text.base64")
 local faults = require("common.faults")
 local gguf = require("common.gguf")
@@ -197,10 +198,11 @@ end
 function makers.llama(file, self)
   self.is_llama = true
   self.scores = list_of(file, "scores", { "FLOAT32" }, #self.tokens)
-  if not self.scores then refuse(file, "scores", "is missing") end
-  with_blanks(self)
-  local ids, prefixed = vocabulary(self.tokens), value_of(file, "add_space_prefix", "boolean") ~= false
   local given = list_of(file, "merges", { "STRING" })
+  if not self.scores and not given then refuse(file, "scores", "is missing") end
+  with_blanks(self)
+  local ids, prefixed = vocabulary(self.tokens), value_of(file, "add_space_prefix", "boolean")
+  if prefixed == nil then prefixed = not self.is_gemma4 end
   local unknown = self.unknown and self.tokens[self.unknown + 1]
   local normalizers = array { blanks_for_spaces() }
   local decoders = array { object { type = "Replace", pattern = object { String = BLANK }, content = " " },
@@ -218,6 +220,14 @@ function makers.llama(file, self)
       merges = given and array(given) or merges_of(file, self, ids),
       unk_token = unknown, fuse_unk = true, byte_fallback = true },
   }
+end
+
+-- The tokenizer of Gemma 4: merges of characters, and bytes for others. Texts begin with BOS, whatever the file says.
+function makers.gemma4(file, self)
+  self.is_gemma4 = true
+  if not file.metadata["tokenizer.ggml.merges"] then refuse(file, "merges", "is missing") end
+  file.metadata["tokenizer.ggml.add_bos_token"] = true
+  return makers.llama(file, self)
 end
 
 -- Returns the tokens of a WordPiece with ## before the parts that continue a word. GGUF has ▁ before the others.

@@ -134,6 +134,17 @@ describe("a quantised folder", function()
     assert.equal(3, fault.code)
   end)
 
+  it("of symmetric GPTQ whose zero points are stored as gptq_v2 has them is read so, with a note", function()
+    for stored, kind in pairs { ["\x88"] = "gptq_v2", ["\x77"] = "gptq", ["\x87"] = "gptq" } do
+      local zeros = { qzeros = { 2, 1, dtype = "I32", bytes = stored:rep(8) } }
+      local found = folder.read(checkpoint("gptq", scheme("gptq", { sym = true }), zeros))
+      assert.same({ kind, kind ~= "gptq" }, { found.quantised, words.any(found.notes, function(note)
+        return note:find("sym: zero points are stored as gptq_v2 has them", 1, true)
+      end) and true or false })
+      assert.equal("gptq", folder.read(checkpoint("gptq", scheme("gptq", { sym = false }), zeros)).quantised)
+    end
+  end)
+
   it("may say so in a file of its own, as older programs did", function()
     assert.equal("gptq", folder.read(checkpoint("gptq", nil, nil,
       { ["quantize_config.json"] = made.json { bits = 4, group_size = 4, desc_act = true } })).quantised)

@@ -24,7 +24,7 @@ describe("checkpoints.generation", function()
       assert.same({ draw = false }, (read(stated)))
     end
     assert.same({ draw = false, repetition_penalty = 1.2 }, (read({ repetition_penalty = 1.2 })))
-    assert.same({ tokens = 9 }, (read({ max_new_tokens = 9, do_sample = json.null, temperature = 0.0 })))
+    assert.same({ draw = false, tokens = 9 }, (read({ max_new_tokens = 9, do_sample = json.null, temperature = 0.0 })))
   end)
 
   it("takes the same keys of config.json without generation_config.json", function()
@@ -83,6 +83,11 @@ describe("checkpoints.generation", function()
       { fault.code, fault.lines[1] })
   end)
 
+  it("is greedy with a temperature of 0, and takes all tokens with a top_k of -1, as vLLM does", function()
+    assert.same({ { draw = false }, {} }, { read { temperature = 0.0, do_sample = true } })
+    assert.same({ { draw = true, top_k = 0 }, {} }, { read { top_k = -1, do_sample = true } })
+  end)
+
   it("goes by the greatest length if the least one is above it, as transformers does, and notes it", function()
     for said, stated in pairs { ["min_length: 9, but max_length is 8"] = { max_length = 8, min_length = 9 },
       ["min_new_tokens: 9, but max_new_tokens is 7"] = { max_length = 8, max_new_tokens = 7, min_new_tokens = 9 } } do
@@ -94,7 +99,7 @@ describe("checkpoints.generation", function()
   end)
 
   it("notes what it leaves out", function()
-    local found, notes = read({ temperature = 0.0, top_p = 1.5, top_k = "a", eos_token_id = { 2, 100 }, num_beams = 0,
+    local found, notes = read({ temperature = -1.0, top_p = 1.5, top_k = "a", eos_token_id = { 2, 100 }, num_beams = 0,
       length_penalty = 9, early_stopping = 1, no_repeat_ngram_size = -1, bad_words_ids = { { 1 }, 2 }, max_time = 3,
       forced_bos_token_id = { 1 }, forced_eos_token_id = 100, suppress_tokens = 2.5, begin_suppress_tokens = "x" })
     assert.is_nil(found)
@@ -111,7 +116,7 @@ describe("checkpoints.generation", function()
       "generation_config.json: no_repeat_ngram_size: -1 is not supported, and is left out",
       "generation_config.json: num_beams: 0 is not supported, and is left out",
       "generation_config.json: suppress_tokens: not a token id below 100 or a list of them, and left out",
-      "generation_config.json: temperature: 0.0 is not supported, and is left out",
+      "generation_config.json: temperature: -1.0 is not supported, and is left out",
       "generation_config.json: top_k: \"a\" is not supported, and is left out",
       "generation_config.json: top_p: 1.5 is not supported, and is left out",
     }, notes)

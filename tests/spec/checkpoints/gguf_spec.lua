@@ -50,6 +50,23 @@ describe("a GGUF file in place of a folder", function()
       table.concat(fault.lines, "\n"))
   end)
 
+  it("may have queries, keys and values in one tensor, in blocks and in pairs", function()
+    local entries, tensors = gguf_file.llama()
+    local joined = {}
+    for _, tensor in ipairs(tensors) do
+      if not tensor[1]:find("attn_[qkv]%.") then joined[#joined + 1] = tensor end
+    end
+    for i = 0, 1 do joined[#joined + 1] = { ("blk.%d.attn_qkv.weight"):format(i), "Q5_1", { 64, 32 } } end
+    local path = helper.file(gguf_file.bytes(entries, joined), "j.gguf")
+    assert.matches('weights = {%s+"int5m"', (import.text(path)))
+    local made = pipeline.run(helper.root, path, { "seq=8" }, "graph").primary.graph.tensors
+    for name, first in pairs { q = 0, k = 32, v = 48 } do
+      local from = made[("l1.attn.%s.weight"):format(name)].from
+      assert.same({ { "blk.1.attn_qkv.weight" }, first, name == "v" and 1 or 2 },
+        { from.stored[1].names, from.views[1].first // 32, from.views[1].row_step // 32 })
+    end
+  end)
+
   it("is refused if it has a part of a layer that no weight comes from", function()
     local more = { { "blk.1.attn_output.bias", "F32", { 32 } } }
     local fault = helper.fault(pipeline.run, helper.root, file(nil, more), { "seq=8" }, "graph")
@@ -265,6 +282,65 @@ describe("a GGUF file in place of a folder", function()
     local other = golden:sub(1, at - 1) .. key:sub(1, -5) .. string.pack("<f", 1.5) .. golden:sub(at + #key)
     local line = helper.fault(import.text, helper.file(other, "o.gguf")).lines[1]
     assert.matches("attn_factor\": is only supported with factors of frequencies", line)
+  end)
+
+  it("of Gemma 4 has heads of two widths, shared projections, tokens in each layer, and experts", function()
+    local entries = { { "general.architecture", "STRING", "gemma4" } }
+    local function add(kind, values)
+      for key, value in pairs(values) do entries[#entries + 1] = { "gemma4." .. key, kind, value } end
+    end
+    add("UINT32", { block_count = 2, context_length = 64, embedding_length = 16, embedding_length_per_layer_input = 4,
+      expert_count = 4, expert_used_count = 2, expert_feed_forward_length = 8, feed_forward_length = 12,
+      ["attention.head_count"] = 2, ["attention.key_length"] = 8, ["attention.value_length"] = 8,
+      ["attention.key_length_swa"] = 4, ["attention.value_length_swa"] = 4, ["attention.sliding_window"] = 3,
+      ["attention.shared_kv_layers"] = 0, ["rope.dimension_count"] = 8 })
+    add("FLOAT32", { ["attention.layer_norm_rms_epsilon"] = 1e-6, ["rope.freq_base"] = 1e6,
+      ["rope.freq_base_swa"] = 300, final_logit_softcapping = 4 })
+    add("ARRAY INT32", { ["attention.head_count_kv"] = { 2, 1 } })
+    add("ARRAY BOOL", { ["attention.sliding_window_pattern"] = { 1, 0 } })
+    local tensors = { { "rope_freqs.weight", "F32", { 4 }, string.pack("<ffff", 1, 1e30, 1e30, 1e30) } }
+    local function tensor(name, ...) tensors[#tensors + 1] = { name, "F32", { ... } } end
+    tensor("token_embd.weight", 20, 16)
+    tensor("per_layer_token_embd.weight", 20, 8)
+    tensor("per_layer_model_proj.weight", 8, 16)
+    tensor("per_layer_proj_norm.weight", 4)
+    tensor("output_norm.weight", 16)
+    for i, heads in ipairs { { 4, 2 }, { 8, 1 } } do
+      local width, count = table.unpack(heads)
+      for name, shape in pairs { ["attn_q.weight"] = { 2 * width, 16 }, ["attn_k.weight"] = { count * width, 16 },
+        ["attn_output.weight"] = { 16, 2 * width }, ["attn_q_norm.weight"] = { width },
+        ["attn_k_norm.weight"] = { width }, ["layer_output_scale.weight"] = { 1 }, ["ffn_gate.weight"] = { 12, 16 },
+        ["ffn_up.weight"] = { 12, 16 }, ["ffn_down.weight"] = { 16, 12 }, ["ffn_gate_inp.weight"] = { 4, 16 },
+        ["ffn_gate_inp.scale"] = { 16 }, ["ffn_down_exps.scale"] = { 4 }, ["ffn_gate_up_exps.weight"] = { 4, 16, 16 },
+        ["ffn_down_exps.weight"] = { 4, 16, 8 }, ["inp_gate.weight"] = { 4, 16 }, ["proj.weight"] = { 16, 4 } } do
+        tensor(("blk.%d.%s"):format(i - 1, name), table.unpack(shape))
+      end
+      for norm in ("attn_norm post_attention_norm ffn_norm post_ffw_norm post_norm post_ffw_norm_1 post_ffw_norm_2 "
+        .. "pre_ffw_norm_2"):gmatch("%S+") do
+        tensor(("blk.%d.%s.weight"):format(i - 1, norm), 16)
+      end
+    end
+    tensor("blk.0.attn_v.weight", 8, 16)
+    local path = helper.file(gguf_file.bytes(entries, tensors), "g.gguf")
+    local made = import.text(path)
+    for _, said in ipairs { "{ mask = { \"causal\", \"padding\", window = { 2, 0 } } },", "head_dim = 8, kv_heads = 1",
+      "rope_scaling = { rotated = 2, type = \"proportional\" }, rope_theta = 1e+06, values = \"keys\" }",
+      "rope_theta = 3e+02,", "layer_inputs = 4,",
+      "experts = { count = 4, d_ff = 8, own_norms = true, scales = true, shared = 12, used = 2 }" } do
+      assert.truthy(made:find(said, 1, true), said .. "\n" .. made)
+    end
+    local tensors_of = pipeline.run(helper.root, path, { "context=8" }, "graph").primary.graph.tensors
+    assert.same({ "blk.1.ffn_gate_up_exps.weight" }, tensors_of["l1.ff.experts.up.weight"].from.stored[1].names)
+    for key, said in pairs { ["gemma4.rope.dimension_count_swa"] = "2, but heads have 4: a part is not supported",
+      ["gemma4.rope.scaling.factor"] = "2.0 is not supported" } do
+      entries[#entries + 1] = { key, key:find("factor") and "FLOAT32" or "UINT32", 2 }
+      local line = helper.fault(import.text, helper.file(gguf_file.bytes(entries, tensors), "g.gguf")).lines[1]
+      assert.truthy(line:find(said, 1, true), line)
+      entries[#entries] = nil
+    end
+    entries[#entries][3] = { 1, 1 }
+    local line = helper.fault(import.text, helper.file(gguf_file.bytes(entries, tensors), "g.gguf")).lines[1]
+    assert.matches("sliding_window_pattern\": the last layer has a window, which is not supported", line)
   end)
 
   it("of T5 has its own table of tokens beside that of its output", function()

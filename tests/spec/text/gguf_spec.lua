@@ -231,6 +231,22 @@ describe("a tokenizer in GGUF's metadata", function()
     assert.equal(expected.model.options, got.model.options)
   end)
 
+  it("of Gemma 4 has merges, bytes for other characters and no blank in front, and begins with BOS", function()
+    local root = golden("gemma")
+    local _, expected = tokenizer.compile(root, "g")
+    local tokens, kinds, ids = tokens_of(root)
+    local more = { { "merges", "ARRAY STRING", merges_of(root) }, { "unknown_token_id", "UINT32", ids["<unk>"] },
+      { "bos_token_id", "UINT32", ids["<bos>"] }, { "add_bos_token", "BOOL", 0 } }
+    local _, got = compile(entries_of("gemma4", tokens, kinds, more))
+    assert.same(components_of(expected, { [stage.normalize] = true }), components_of(got, { [stage.normalize] = true }))
+    for _, key in ipairs { "tokens", "merges", "options", "unknown" } do
+      assert.same(expected.model[key], got.model[key], key)
+    end
+    assert.equal(6, #got.templates)
+    assert.matches('"tokenizer.ggml.merges": is missing', helper.fault(compile, entries_of("gemma4", tokens, kinds,
+      { more[2] })).lines[1])
+  end)
+
   it("of Unigram has its scores and its map of characters", function()
     local root = golden("xlmr")
     local _, expected = tokenizer.compile(root, "x")
@@ -279,7 +295,7 @@ describe("a tokenizer in GGUF's metadata", function()
     end
     local none = { { "merges", "ARRAY STRING", {} } }
     refused(entries_of("rwkv", { "a" }, { 1 }, none),
-      '"tokenizer.ggml.model": "rwkv" is not supported; supported are bert, gpt2, llama, t5; tokenizer=false')
+      '"tokenizer.ggml.model": "rwkv" is not supported; supported are bert, gemma4, gpt2, llama, t5; tokenizer=false')
     refused(entries_of("gpt2", { "a" }, { 1 }, { none[1], { "pre", "STRING", "no such" } }),
       '"tokenizer.ggml.pre": "no such" is not supported; supported are ')
     refused(entries_of("gpt2", { "a" }, { 1 }, {}), '"tokenizer.ggml.merges": is missing')
