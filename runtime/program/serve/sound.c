@@ -70,13 +70,15 @@ static void move(json_t *to, const char *name, const json_t *from, const char *m
 
 /* Returns OpenAI's verbose form of lines. */
 static json_t *verbose(const attn2c_media_job *job, const json_t *lines) {
-  const json_t *first = json_array_get(lines, 0);
+  const json_t *first = json_array_get(lines, 0), *last = json_array_get(lines, json_array_size(lines) - 1);
   json_t *whole =
       json_pack("{s:s, s:o}", "task",
                 job->arguments.generate.task == ATTN2C_TASK_TRANSLATE ? "translate" : "transcribe", "text",
                 joined(job, lines));
   json_t *segments = json_array(), *words = json_array();
-  json_object_set_new(whole, "duration", json_real(job->seconds));
+  json_object_set_new(
+      whole, "duration",
+      json_real(job->seconds > 0 ? job->seconds : json_number_value(json_object_get(last, "end"))));
   json_object_set_new(whole, "language", json_null());
   move(whole, "language", first, "language");
   for (size_t i = 0; i < json_array_size(lines); i++) {

@@ -100,6 +100,53 @@ static int check_whole(const attn2c_sound_source *source, attn2c_message *messag
                      source->name, there, said);
 }
 
+/* Opens a file as bytes. */
+static SNDFILE *open_bytes(const char *path, int format, const SF_INFO *as) {
+  SF_INFO info = {.format = SF_FORMAT_RAW | format, .channels = as->channels, .samplerate = as->samplerate};
+  return attn2c_sound_file(path, &info);
+}
+
+/* Returns 1 if another stream of an Ogg file begins after the first one, which libsndfile reads alone. */
+static int is_chained(const char *path) {
+  uint8_t page[27 + 255];
+  SNDFILE *file = open_bytes(path, SF_FORMAT_PCM_U8, &(SF_INFO){.channels = 1, .samplerate = 1});
+  int is_begun = 0, found = 0;
+  for (sf_count_t at = 0; file && !found && sf_seek(file, at, SEEK_SET) == at;) {
+    const sf_count_t count = sf_read_raw(file, page, sizeof page);
+    if (count < 27 || memcmp(page, "OggS", 4) != 0) break;
+    const int begins = page[5] & 2, parts = page[26];
+    found = begins && is_begun;
+    is_begun |= !begins;
+    at += 27 + parts;
+    for (int i = 0; i < parts && 27 + i < count; i++) at += page[27 + i];
+  }
+  if (file) sf_close(file);
+  return found;
+}
+
+/* Opens a WAV file that says that it has no samples as what a program writes that cannot go back to its
+ * header: all after the header are samples. Those that libsndfile has to unpack stay as they are. */
+static void open_unfinished(attn2c_sound_source *source, const char *path) {
+  static const char none[] = "data\0\0\0\0";
+  const int type = source->info.format & SF_FORMAT_TYPEMASK,
+            samples = source->info.format & SF_FORMAT_SUBMASK;
+  char header[1 << 12];
+  if (type != SF_FORMAT_WAV && type != SF_FORMAT_WAVEX) return;
+  SNDFILE *file = open_bytes(path, samples, &source->info);
+  const sf_count_t count = file ? sf_read_raw(file, header, sizeof header) : 0;
+  const char *data = count > 4 && memcmp(header, "RIFF", 4) == 0
+                         ? memmem(header, (size_t)count, none, sizeof none - 1)
+                         : NULL;
+  sf_count_t first = data ? data - header + 8 : 0;
+  if (data && sf_command(file, SFC_SET_RAW_START_OFFSET, &first, sizeof first) == 0 &&
+      sf_seek(file, 0, SEEK_SET) == 0) {
+    sf_close(source->file);
+    source->file = file;
+  } else if (file) {
+    sf_close(file);
+  }
+}
+
 double attn2c_sound_seconds(const char *path) {
   SF_INFO info = {.format = 0};
   const int kept = silence();
@@ -121,9 +168,15 @@ static int open_file(attn2c_sound_source *source, const char *path, attn2c_messa
   if (!source->file) {
     const char *said = sf_strerror(NULL); /* of a damaged MP3 file, that it "does not exist" */
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: is no sound: %s", path,
-                       strstr(said, "possibly a pipe") ? "its MPEG audio is damaged, or comes from a pipe"
-                                                       : said);
+                       strstr(said, "possibly a pipe")  ? "its MPEG audio is damaged, or comes from a pipe"
+                       : strstr(said, "not recognised") ? "WAV, FLAC, Ogg and MP3 files are supported"
+                                                        : said);
   }
+  if (info->seekable && (info->format & SF_FORMAT_TYPEMASK) == SF_FORMAT_OGG && is_chained(path))
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: has several streams, one after the other, of which only the first could be read",
+                       path);
+  if (info->seekable && info->frames == 0) open_unfinished(source, path);
   if (info->samplerate < LEAST_RATE || info->samplerate > MOST_RATE)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: %d samples a second, but %d to %d are allowed", path,
                        info->samplerate, LEAST_RATE, MOST_RATE);
