@@ -66,7 +66,8 @@ Test(writer, text_and_stop_strings) {
   close_golden(&t);
 }
 
-/* The text of a special token is not shown, but may be a stop string. The beginning of another one is text. */
+/* The text of a special token is not shown, but may be a stop string. The beginning of another one is text.
+ */
 Test(writer, special_token_that_stops) {
   static const char *const stops[] = {" b!", "<|endoftext|>"};
   tokenizer t = open_golden("gpt2");
