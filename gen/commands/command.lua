@@ -405,12 +405,6 @@ function command.main(root, argv)
   end
   -- If memory is exhausted, the handler above is not called, and the error is the bare text.
   local defect = type(result) == "table" and result.defect or tostring(result)
-  for word, code in pairs { interrupted = 130, terminated = 143 } do -- the exit codes that shells expect
-    if defect:find(word .. "!", 1, true) then
-      io.stderr:write("attn2c: ", word, "\n")
-      return code
-    end
-  end
   local lack, code = modules.lack(defect)
   if lack then
     io.stderr:write("attn2c: ", lack, "\n")

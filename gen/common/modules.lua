@@ -1,4 +1,4 @@
--- modules.lua: says in one line what this machine lacks if Lua stops: a packaged Lua module, memory, or open files.
+-- modules.lua: says in one line why Lua stops: a signal, or this machine lacks a packaged module, memory or open files.
 local faults = require("common.faults")
 
 local modules = {}
@@ -10,8 +10,11 @@ local NO_MEMORY = { "not enough memory", "failed to map segment", "annot allocat
 local packages = { argparse = "lua-argparse", dkjson = "lua-dkjson", lfs = "lua-filesystem", lpeg = "lua-lpeg",
   luv = "lua-luv", ["openssl.digest"] = "lua-luaossl", _openssl = "lua-luaossl" }
 
---- Returns the line and the exit code for an error's message that says what the machine lacks, else nil.
+--- Returns the line and the exit code for an error's message that names a signal or what the machine lacks, else nil.
 function modules.lack(message)
+  for word, code in pairs { interrupted = 130, terminated = 143 } do -- the exit codes that shells expect
+    if message:find(word .. "!", 1, true) then return word, code end
+  end
   local name = message:match("module '([%w_.]+)' not found")
   if packages[name] then
     return ("the Lua module %s is not installed: it is in Debian's package %s"):format(name, packages[name]),

@@ -143,6 +143,16 @@ int attn2c_stop_feed(attn2c_stop *s, const char *piece, size_t size) {
   return s->found;
 }
 
+int attn2c_stop_equal(const attn2c_stop *stop, const char *text, size_t size) {
+  int number = stop->count - 1;
+  while (number >= 0 && ((size_t)stop->patterns[number].size != size ||
+                         memcmp(stop->patterns[number].bytes, text, size) != 0))
+    number--;
+  return number;
+}
+
+int attn2c_stop_has_any(const attn2c_stop *stop) { return stop->count > 0; }
+
 void attn2c_stop_end(attn2c_stop *s) { s->is_ended = 1; }
 
 uint64_t attn2c_stop_shown(const attn2c_stop *s) {

@@ -27,6 +27,10 @@ void attn2c_stop_reset(attn2c_stop *stop);
  * that has ended takes no more. */
 int attn2c_stop_feed(attn2c_stop *stop, const char *piece, size_t size);
 
+/* Returns the number of the stop string that a text is, or -1; 1 if there are any. */
+int attn2c_stop_equal(const attn2c_stop *stop, const char *text, size_t size);
+int attn2c_stop_has_any(const attn2c_stop *stop);
+
 /* Ends the text: a stop string that has only begun is text. A character that is not complete is never shown.
  */
 void attn2c_stop_end(attn2c_stop *stop);

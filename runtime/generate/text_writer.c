@@ -42,6 +42,20 @@ static void show(attn2c_writer *w) {
   if (w->stopped_by >= 0) w->length = w->shown;
 }
 
+int attn2c_writer_pass(attn2c_writer *w, attn2c_text_work *work, int32_t id) {
+  const char *text;
+  size_t length;
+  if (w->stopped_by >= 0 || !attn2c_stop_has_any(w->stop)) return ATTN2C_OK;
+  ATTN2C_TRY(attn2c_text_decode(work, &id, 1, 1, &text, &length));
+  if (length > 0) return ATTN2C_OK;
+  ATTN2C_TRY(attn2c_text_decode(work, &id, 1, 0, &text, &length));
+  const int number = attn2c_stop_equal(w->stop, text, length);
+  if (number < 0) return ATTN2C_OK;
+  ATTN2C_TRY(attn2c_writer_end(w, work));
+  if (w->stopped_by < 0) w->stopped_by = number;
+  return ATTN2C_OK;
+}
+
 int attn2c_writer_add(attn2c_writer *w, attn2c_text_work *work, int32_t id) {
   const char *piece;
   size_t length;
@@ -49,7 +63,7 @@ int attn2c_writer_add(attn2c_writer *w, attn2c_text_work *work, int32_t id) {
   int status = attn2c_text_stream_add(w->stream, work, &id, 1, &piece, &length);
   if (status == ATTN2C_OK) status = append(w, piece, length);
   show(w);
-  return status;
+  return status == ATTN2C_OK && length == 0 ? attn2c_writer_pass(w, work, id) : status;
 }
 
 int attn2c_writer_end(attn2c_writer *w, attn2c_text_work *work) {

@@ -57,6 +57,8 @@ def _array(name: str, value: Any, kind: str, sizes: Sequence[Any]) -> NDArray[An
         array = np.asarray(value)
     except ValueError:
         raise ValueError("%s: is not an array, but %s %s is expected" % (name, kind, _shown(sizes))) from None
+    if np.any(getattr(value, "_mask", False)):
+        raise ValueError("%s: has masked elements, which are not supported" % name)
     fits = array.dtype.kind in ("f" if kind == "float32" else "iub") and array.dtype.itemsize <= 8
     if not fits or array.ndim != len(sizes):
         _refuse(name, array, kind, sizes)

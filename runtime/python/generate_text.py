@@ -22,7 +22,7 @@ class _GeneratingText(_Generating, _TextModel):
     def generate_text(self, prompts: Sequence[str], tokens: Optional[int] = None, stop: Sequence[str] = (),
                       **options: Any) -> List[str]:
         """The texts that follow prompts, without special tokens. stop: strings that end an answer, which are not part of
-        it; they do not go with beams. options: see generate()."""
+        it, or special tokens; they do not go with beams. options: see generate()."""
         read = [self.encode(_utf8("prompts[%d]" % i, each)) for i, each in enumerate(_list("prompts", prompts))]
         for i, each in enumerate(read):
             if each.removed:
@@ -44,8 +44,11 @@ class _GeneratingText(_Generating, _TextModel):
             return self.decode([*prompts_of[number], *ids])[before[number]:]
 
         def is_end(number: int, ids: List[int]) -> bool:
-            shown = text(number, ids) if stop else ""
-            return any(each in shown for each in stop)
+            if not stop:
+                return False
+            shown = text(number, ids)
+            is_special = not self.decode(ids[-1:])
+            return any(each in shown for each in stop) or (is_special and self.decode(ids[-1:], False) in stop)
 
         made = self._generate(read, tokens, options, is_end)
         return [_cut(text(number, ids.tolist()), stop) for number, ids in enumerate(made)]

@@ -42,6 +42,7 @@ with speaker.Model(weights) as model:
     refuses(ValueError, "features: is int64 [32][128][40], but " + expected, model.forward, features=first.astype("int64"))
     refuses(ValueError, "features: is complex64 [32][128][40]", model.forward, features=first.astype("complex64"))
     refuses(ValueError, "features: is object one number", model.forward, features=None)
+    refuses(ValueError, "features: has masked elements", model.forward, features=np.ma.masked_less(first, 0))
     refuses(ValueError, "features: is not an array, but " + expected, model.forward, features=[[1.0], [1.0, 2.0]])
     refuses(TypeError, "features", model.forward)
     refuses(TypeError, "segments", model.forward, segments=first)

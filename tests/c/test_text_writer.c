@@ -66,6 +66,18 @@ Test(writer, text_and_stop_strings) {
   close_golden(&t);
 }
 
+/* The text of a special token is not shown, but may be a stop string. The beginning of another one is text.
+ */
+Test(writer, special_token_that_stops) {
+  static const char *const stops[] = {" b!", "<|endoftext|>"};
+  tokenizer t = open_golden("gpt2");
+  attn2c_writer *writer = create(&t, stops, 2);
+  cr_assert_str_eq(answer(&t, writer, "a", " b<|endoftext|> c"), " b");
+  cr_assert_eq(writer->stopped_by, 1);
+  attn2c_writer_free(writer);
+  close_golden(&t);
+}
+
 /* A blank between prompt and answer is the answer's. */
 Test(writer, blanks) {
   tokenizer t = open_golden("llama_new");

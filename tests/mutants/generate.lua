@@ -164,6 +164,10 @@ return function(of, spec)
       filter = "sample/bits*", wrong = "a carry of the product is lost" },
   }
 
+  of("runtime/generate/text_writer.c", "c:text_writer") {
+    { name = "writer_special", old = "if (w->stopped_by < 0) w->stopped_by = number;", new = "",
+      filter = "writer/special*", wrong = "a special token that is a stop text does not end an answer" },
+  }
   of("runtime/generate/stop.c", "c:stop") {
     { name = "stop_longest", old = "if ((uint64_t)p->size > s->matched) {", new = "if (s->found < 0) {",
       filter = "stop/the_first*", wrong = "the first string in the list, not the longest" },

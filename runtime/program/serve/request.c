@@ -49,8 +49,9 @@ void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) 
   attn2c_request_lacks_each(r, list);
 }
 
-static int is_empty(const json_t *value) {
-  return json_is_false(value) || (json_is_string(value) && !json_string_length(value)) ||
+int attn2c_request_says_nothing(const json_t *value) {
+  return json_is_null(value) || json_is_false(value) ||
+         (json_is_string(value) && !json_string_length(value)) ||
          (json_is_array(value) && !json_array_size(value)) ||
          (json_is_object(value) && !json_object_size(value));
 }
@@ -67,8 +68,9 @@ static void refuse_lacking(attn2c_request *r, const char *name, const attn2c_lac
   const char *why = row->why ? row->why : "";
   json_auto_t *read =
       json_loads(json_is_string(value) ? json_string_value(value) : "", JSON_DECODE_ANY, NULL);
-  const int asks = row->usual ? !is_usual(value, row->usual) && !(read && is_usual(read, row->usual))
-                              : !is_empty(value) && !(read && is_empty(read));
+  const int asks = row->usual
+                       ? !is_usual(value, row->usual) && !(read && is_usual(read, row->usual))
+                       : !attn2c_request_says_nothing(value) && !(read && attn2c_request_says_nothing(read));
   if (value && asks)
     attn2c_request_fail(r, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
                         *why ? ": " : "", why);
@@ -83,9 +85,17 @@ void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list) {
     }
 }
 
+/* True if a name is in a list with spaces between. */
+static int is_listed(const char *list, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = list; *at; at += strcspn(at, " "), at += strspn(at, " "))
+    if (strcspn(at, " ") == length && memcmp(at, name, length) == 0) return 1;
+  return 0;
+}
+
 void attn2c_request_ignore(attn2c_exchange *exchange, const char *name) {
   const size_t used = strlen(exchange->ignored), length = strlen(name);
-  if (used + length + 2 > sizeof exchange->ignored) return;
+  if (used + length + 2 > sizeof exchange->ignored || is_listed(exchange->ignored, name)) return;
   if (used) exchange->ignored[used] = ' ';
   char *at = exchange->ignored + used + (used > 0);
   for (size_t i = 0; i < length; i++)
@@ -94,29 +104,14 @@ void attn2c_request_ignore(attn2c_exchange *exchange, const char *name) {
 
 void attn2c_request_note_unread(attn2c_exchange *exchange) {
   /* They do not change an answer. */
-  static const char *const plain[] = {"user",
-                                      "store",
-                                      "metadata",
-                                      "service_tier",
-                                      "safety_identifier",
-                                      "prompt_cache_key",
-                                      "prediction",
-                                      "prompt_cache_retention",
-                                      "cache_prompt",
-                                      "id_slot",
-                                      "n_keep",
-                                      "n_discard",
-                                      "keep_alive",
-                                      "priority",
-                                      "request_id",
-                                      "timings_per_token",
-                                      "return_progress"};
+  static const char plain[] =
+      "user store metadata service_tier safety_identifier prompt_cache_key prediction "
+      "prompt_cache_retention cache_prompt id_slot n_keep n_discard keep_alive "
+      "priority request_id timings_per_token return_progress";
   const char *name;
   json_t *value;
   json_object_foreach(exchange->unread, name, value) {
-    int says_nothing = json_is_null(value) || is_empty(value);
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) says_nothing |= strcmp(name, plain[i]) == 0;
-    if (!says_nothing) attn2c_request_ignore(exchange, name);
+    if (!attn2c_request_says_nothing(value) && !is_listed(plain, name)) attn2c_request_ignore(exchange, name);
   }
   exchange->unread = NULL;
   if (*exchange->ignored) attn2c_http_add_header(exchange, "Ignored-Fields", exchange->ignored);

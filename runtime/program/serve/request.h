@@ -30,6 +30,8 @@ typedef struct {
 } attn2c_lacking;
 /* Refuses the fields of a list, which ends with a row without names. */
 void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list);
+/* True if a value asks for nothing: null, false, or empty. */
+int attn2c_request_says_nothing(const json_t *value);
 /* Notes a field that the request has and nothing reads; it is named in the log and in a header of the reply.
  */
 void attn2c_request_ignore(attn2c_exchange *exchange, const char *name);

@@ -27,6 +27,7 @@ describe("a module of another package", function()
     assert.same({ "the Lua module luv cannot be loaded: libuv.so.1: file too short", 6 },
       { modules.lack(line .. "file too short\nstack") })
     assert.same({ "out of memory", 5 }, { modules.lack("not enough memory") })
+    assert.same({ "interrupted", 130 }, { modules.lack("/x/compiled.lua:59: interrupted!") })
     assert.same({ "too many open files", 4 }, { modules.lack("cannot open x.lua: Too many open files") })
   end)
 

@@ -116,6 +116,13 @@ describe("a program that serves", function()
       { cut.choices[1].text, cut.choices[1].finish_reason })
     local _, same = completion { prompt = { 1, 5, 9, 30 }, max_tokens = 12, temperature = 0, stop = { "zzz", middle } }
     assert.equal(cut.choices[1].text, same.choices[1].text)
+    -- Special tokens are not shown.
+    for _, more in ipairs { {}, { tools = { { type = "function", ["function"] = { name = "f" } } } } } do
+      more.messages, more.max_tokens, more.stop = { { role = "user", content = "a" } }, 3, "<unk>"
+      more.logit_bias, more.temperature = { ["0"] = 100 }, 0
+      local _, ended = server:ask("/v1/chat/completions", more)
+      assert.same({ "stop", 1 }, { ended.choices[1].finish_reason, ended.usage.completion_tokens })
+    end
     local bias = own.sh(own.line("llama", "generate", "--prompt 'Once upon' --greedy --tokens 8 --format jsonl "
       .. "--logit-bias 790=-inf --logit-bias 71=2.5 --frequency-penalty 0.5 --presence-penalty 0.25"))
     local _, biased = completion { prompt = "Once upon", temperature = 0, max_tokens = 8,
@@ -322,18 +329,19 @@ describe("a program that serves", function()
     assert.same({ 3, "chat: the chat template leaves out messages of the role usr\n" },
       { own.refusal("echo '{\"role\":\"usr\",\"content\":\"a\"}' | "
         .. own.line("llama", "chat", "--greedy --format jsonl")) })
-    assert.same({ 400, "messages: prefix and partial are not supported" }, { chat("assistant", { prefix = true }) })
+    assert.same({ 400, "messages: prefix: is not supported: the model's chat template has none" },
+      { chat("assistant", { prefix = true }) })
   end)
 
   it("names the fields that nothing reads", function()
-    local body = { messages = { { role = "user", content = "Hi" } }, max_tokens = 1, user = "u", temprature = 0,
-      store = true, lora_id = false, reasoning_effort = "low", ["a\nb"] = 1,
+    local body = { messages = { { role = "user", content = "Hi", nick = "Bo" } }, max_tokens = 1, temprature = 0,
+      user = "u", store = true, lora_id = false, reasoning_effort = "low", ["a\nb"] = 1,
       chat_template_kwargs = { enable_thinking = false, colour = "red" } }
     local _, _, text = server:ask("/v1/chat/completions", body, "-i")
     local names = {}
     for name in text:match("\nIgnored%-Fields: ([^\r]*)"):gmatch("%S+") do names[#names + 1] = name end
     table.sort(names)
-    assert.same({ "a?b", "colour", "reasoning_effort", "temprature" }, names)
+    assert.same({ "a?b", "colour", "nick", "reasoning_effort", "temprature" }, names)
     assert.matches(", 1 written, ignored fields: [%w_ ?]*temprature", server:said())
     _, _, text = server:ask("/v1/completions", { prompt = "a", max_tokens = 1 }, "-i")
     assert.falsy(text:find("Ignored", 1, true))

@@ -17,9 +17,9 @@ typedef struct {
   char **joined; /* contents that were lists of parts */
   size_t count;
   block *blocks;
-  json_t *parsed;    /* arguments of functions, which came as texts */
-  int keeps_text;    /* the template takes them as texts */
-  int has_developer; /* the template knows this role */
+  json_t *parsed; /* arguments of functions, which came as texts */
+  int keeps_text; /* the template takes them as texts */
+  const attn2c_chat_template *template;
   size_t values;
 } chat;
 
@@ -127,6 +127,33 @@ static void read_value(attn2c_request *r, chat *c, const char *field, const json
   }
 }
 
+/* True if a template has a name in it. */
+static int has_word(const attn2c_chat_template *template, const char *word) {
+  for (int32_t i = 0; i < template->word_count; i++)
+    if (template->words[i].length == strlen(word) && memcmp(template->words[i].text, word, strlen(word)) == 0)
+      return 1;
+  return 0;
+}
+
+/* Refuses fields of a message that change its meaning if the template does not know them; names others. */
+static void check_fields(attn2c_request *r, const chat *c, const json_t *given) {
+  /* prefix and partial: the answer goes on from the message, to Mistral's and Moonshot's clients. */
+  static const char *const needed[] = {"tool_calls", "function_call", "prefix", "partial"};
+  static const char *const usual[] = {"role", "content", "tool_call_id"};
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)given, name, value) {
+    int is_known = attn2c_request_says_nothing(value) || has_word(c->template, name);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) is_known |= strcmp(name, usual[i]) == 0;
+    if (is_known) continue;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+      if (strcmp(name, needed[i]) == 0)
+        attn2c_request_fail(r, 400, "messages", "unsupported_parameter",
+                            "messages: %s: is not supported: the model's chat template has none", name);
+    attn2c_request_ignore(r->exchange, name);
+  }
+}
+
 static void read_message(attn2c_request *r, chat *c, const json_t *given) {
   const json_t *role = json_object_get(given, "role"), *content = json_object_get(given, "content");
   attn2c_chat_message *message = &c->messages[c->count];
@@ -136,7 +163,7 @@ static void read_message(attn2c_request *r, chat *c, const json_t *given) {
   }
   message->role = json_string_value(role), message->role_length = json_string_length(role);
   /* Clients of newer models send it for the system's. */
-  if (!c->has_developer && strcmp(message->role, "developer") == 0)
+  if (strcmp(message->role, "developer") == 0 && !has_word(c->template, "developer"))
     message->role = "system", message->role_length = 6;
   if (json_is_string(content)) {
     message->content = json_string_value(content), message->content_length = json_string_length(content);
@@ -149,21 +176,10 @@ static void read_message(attn2c_request *r, chat *c, const json_t *given) {
     message->content = ""; /* templates append it to a text */
   }
   c->count++;
-  /* Mistral's and Moonshot's words for a message that the answer goes on from. */
-  if (json_is_true(json_object_get(given, "prefix")) || json_is_true(json_object_get(given, "partial")))
-    attn2c_request_fail(r, 400, "messages", "unsupported_parameter",
-                        "messages: prefix and partial are not supported");
+  check_fields(r, c, given);
   static const char *const own[] = {"role", "content", NULL};
   if (json_object_size(given) > (content ? 2 : 1) && !r->failed)
     message->more = read_items(r, c, "messages", given, 0, own, &message->more_count);
-}
-
-/* True if a template has a name in it. */
-static int has_word(const attn2c_chat_template *template, const char *word) {
-  for (int32_t i = 0; i < template->word_count; i++)
-    if (template->words[i].length == strlen(word) && memcmp(template->words[i].text, word, strlen(word)) == 0)
-      return 1;
-  return 0;
 }
 
 static void check_tools(attn2c_request *r, const json_t *list) {
@@ -287,8 +303,7 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   if (!ask) return;
   const json_t *list = attn2c_request_field(r, "messages");
   const size_t count = json_array_size(list);
-  chat c = {.keeps_text = asked.form && asked.form->takes_text,
-            .has_developer = has_word(template, "developer")};
+  chat c = {.keeps_text = asked.form && asked.form->takes_text, .template = template};
   if (count < 1 || count > MOST_MESSAGES) {
     attn2c_request_refuse(r, "messages", list, "a list of 1 to 4096 messages is allowed");
   } else {

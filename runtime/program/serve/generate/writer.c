@@ -265,7 +265,8 @@ static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits)
   answer->written++;
   attn2c_engine_unlock(engine_of(w));
   atomic_fetch_add(&w->server->metrics.written_tokens, 1);
-  if (!is_stop && is_shown(w, answer->ask, id)) status = attn2c_writer_add(p->text, w->work, id);
+  if (!is_stop)
+    status = (is_shown(w, answer->ask, id) ? attn2c_writer_add : attn2c_writer_pass)(p->text, w->work, id);
   attn2c_end why = is_stop                    ? ATTN2C_END_TOKEN
                    : p->text->stopped_by >= 0 ? ATTN2C_END_TEXT
                    : count + 1 >= p->most     ? ATTN2C_END_COUNT
