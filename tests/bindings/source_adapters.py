@@ -12,10 +12,10 @@ model = importlib.import_module(sys.argv[1])
 NAMES = (None, "sql", "tone")
 
 with model.Model(sys.argv[2]) as m:
-    texts = [m.generate_text(["the cat sat on the mat"], 9, greedy=True, adapter=name)[0] for name in NAMES]
-    assert len(set(texts)) == 3, texts
-    assert m.generate_text(["the cat sat on the mat"] * 4, 9, greedy=True, adapter=[*NAMES, None]) == [*texts, texts[0]]
     ids = m.encode("the cat sat on the mat").ids
+    made = [m.generate([ids], 9, greedy=True, adapter=name)[0].tolist() for name in NAMES]
+    assert made[0] != made[1] != made[2] != made[0], made
+    assert [each.tolist() for each in m.generate([ids] * 4, 9, greedy=True, adapter=[*NAMES, None])] == [*made, made[0]]
     scores = [m.beam_search([ids], 9, beams=2, adapter=name)[0][0].score for name in NAMES]
     assert len(set(scores)) == 3, scores
 
