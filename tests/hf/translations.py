@@ -5,6 +5,7 @@ transformers writes for sources.
     config.json, model.safetensors, ...   the checkpoint, weights as float16, and the tokenizer's files
     answers.jsonl                         a line for each call: options (in transformers' words), languages, prefix,
                                           sources, and for each source the answers, the best first: ids, text, score
+    adapters/NAME, adapters.jsonl         LoRA adapters, and such lines with one: adapter
 
     translations.py            writes all cases
     translations.py CASE ...   only these
@@ -13,7 +14,7 @@ transformers writes for sources.
 Each source is answered by itself, since padding would be computed, too. A case's seed is the first whose answers stay the
 same with weights that differ by NOISE, which is far more than the errors of float32, and of which some end by themselves.
 Tokenizers are those of tests/text. Run with Python 3.11, torch 2.15.0, transformers 5.24.0, tokenizers 0.23.3,
-sentencepiece 0.2.3, protobuf, safetensors 0.8.0.
+sentencepiece 0.2.3, protobuf, safetensors 0.8.0, peft 0.21.2.
 """
 
 import json
@@ -123,6 +124,11 @@ CASES = {
 }
 
 
+# case: adapters by name, with options of PEFT's LoraConfig
+ADAPTERS = {"t5": {"sql": {"r": 4, "lora_alpha": 8, "target_modules": ["q", "v"]},
+                   "tone": {"r": 9, "lora_alpha": 9, "target_modules": "all-linear", "rank_pattern": {"EncDecAttention.k": 3}}}}
+
+
 def settings_of(name, tokenizer, settings):
     """The configuration with the numbers of the tokenizer's tokens."""
     size = max(tokenizer.get_vocab().values()) + 1
@@ -217,6 +223,28 @@ def is_good(model, found):
         max(len(set(ids)) for ids in firsts) > 5
 
 
+def write_adapters(name, folder, model_class, tokenizer, calls):
+    """Adapters of a folder's model, and what it writes with each."""
+    for seed in range(40):
+        model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
+        adapted = goldens.beside(folder, model, ADAPTERS[name], torch.Generator().manual_seed(seed))
+        lines = []
+        for adapter in ADAPTERS[name]:
+            adapted.set_adapter(adapter)
+            found = [answer(model, tokenizer, name, *call) for call in calls]
+            if not is_clear(model, tokenizer, name, CASES[name], found):
+                break
+            lines += [{"adapter": adapter, "options": options, **words, "sources": SOURCES, "answers": rows}
+                      for (options, words), rows in zip(calls, found)]
+        else:
+            return write_lines(folder / "adapters.jsonl", lines)
+    sys.exit(f"{name}: no adapters give clear answers")
+
+
+def write_lines(path, lines):
+    path.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in lines))
+
+
 def write(name, root):
     class_name, settings, make_tokenizer, stated, calls = CASES[name]
     folder = root / name
@@ -242,7 +270,9 @@ def write(name, root):
         sys.exit(name + ": no seed gives clear answers")
     lines = [{"options": options, **words, "sources": SOURCES, "answers": rows}
              for (options, words), rows in zip(calls, found)]
-    (folder / "answers.jsonl").write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in lines))
+    write_lines(folder / "answers.jsonl", lines)
+    if name in ADAPTERS:
+        write_adapters(name, folder, model_class, tokenizer, calls)
     print(name, seed)
 
 
@@ -252,8 +282,10 @@ def main():
     with tempfile.TemporaryDirectory() as other:
         for name in names:
             write(name, Path(other) if is_check else HERE)
-            if is_check and (Path(other) / name / "answers.jsonl").read_text() != (HERE / name / "answers.jsonl").read_text():
-                sys.exit(f"{name}/answers.jsonl differs")
+            for file in ("answers.jsonl", "adapters.jsonl"):
+                if is_check and (HERE / name / file).exists() and (
+                        (Path(other) / name / file).read_text() != (HERE / name / file).read_text()):
+                    sys.exit(f"{name}/{file} differs")
 
 
 if __name__ == "__main__":

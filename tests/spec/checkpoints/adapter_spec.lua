@@ -334,9 +334,6 @@ describe("adapters next to the weights", function()
     refused("adapters.2: the name \"same\" is given twice", 2, beside, "adapters={'/a/same', '/b/same'}")
     refused("the name \"none\", but 1 to 64 letters", 2, beside, "adapters.none=/a")
     refused("adapters.x: 1, but the path of a folder is allowed", 2, beside, "adapters={x=1}")
-    refused("do not go with a context beside an encoder, whose states have none; adapter=FOLDER merges one", 2,
-      pipeline.run, helper.root, helper.root .. "/tests/hf/goldens/t5_adapters", { "context=8",
-        "adapters.x=" .. folder() }, "ranks")
     refused("do not go with adapter, which is a part of the weights", 2, beside, "adapters.x=" .. folder(),
       "adapter=" .. folder())
   end)

@@ -12,6 +12,7 @@ local expressions = {
   "[^a-c.]+", "(a)\\1", "(?P<x>a)(?P=x)", "(?i)A", "(?>a|ab)c?", "a*+a?", "\\v",
   "[]a]*", "[\\w.-]*", "\\x61|\\W", "\\Aa\\Z|b$", "(|a)*", "(a|)+b",
   "\\b\\w+\\b", "(?=a)a", ".", "\\s*", "[a\\]]+", "(a+)+b", "[\\b]",
+  "(?<=ab|cd)e|ab(?<=(?:b|c))", "(?i)(?s)A.", "(?i-s:A)\\n?", "(?P<n>a)(?(n)b|c)", "\\0?a\\141*", "((a)|b)\\2?",
   "a{,}", "[a{,3}]*", "[(*(?]*|a", "a\\Z\\n?", "\\.", "(a|ab)(c|bcd)", "(?:a*)*", "x-y|1\\D",
 }
 local texts = { "", "0", "a", "b", "a\n", "aa", "ab", "aab", "a]", "a{", "a{x}", "abcd", "x-y", "1a", ".", "\n",
@@ -44,7 +45,15 @@ describe("an expression of Python", function()
       ["[b-a]"] = "range out of order in character class", ["\\Ra"] = "\\R has no meaning",
       ["\\Qa"] = "\\Q has no meaning", ["(*ACCEPT)"] = "nothing is before *", ["(?|a)"] = "no group begins with (?|",
       ["(?<n>a)"] = "no group begins with (?<", ["[[:alpha:]]"] = "sets with names are not supported",
-      ["[\\w[:alpha:]]"] = "sets with names are not supported", ["a\0b"] = "NUL is not supported" } do
+      ["[\\w[:alpha:]]"] = "sets with names are not supported", ["a\0b"] = "NUL is not supported",
+      ["\\xzz"] = "\\x needs two hexadecimal digits", ["[\\x6]"] = "\\x needs two hexadecimal digits",
+      ["(?<=a|bc)x"] = "lookbehind assertion is not fixed length",
+      ["(?<!a|bc)x"] = "lookbehind assertion is not fixed length", ["a(?i)b"] = "flags of the whole expression come first",
+      ["(?i-i:a)"] = "a flag is turned on and off", ["(?-:a)"] = "no group begins with (?-", ["[\\8]"] = "\\8 has no meaning",
+      ["\\777"] = "\\777 has no meaning", ["\\1(a)"] = "no group 1 has ended before",
+      ["(a\\1)"] = "no group 1 has ended before", ["(?P=n)(?P<n>a)"] = "no group n has ended before",
+      ["(?(n)a)(?P<n>a)"] = "no group n has begun before",
+      [("a"):rep(100001)] = "more than 100000 bytes are not supported" } do
       assert.same({ nil, why }, { python_regex.fitting(expression, { "a" }) })
     end
   end)
@@ -60,5 +69,9 @@ describe("an expression of Python", function()
     assert.is_true(set["1"] and set["1001"] and set["2001"])
     assert.is_nil(set["2000"])
     assert.same({}, python_regex.fitting("a", {}))
+    for i = 1, 200 do list[i] = ("x"):rep(20000) .. i end
+    assert.is_true(python_regex.fitting("x*20", list)[list[20]])
+    assert.same({ nil, "it is for a name of more than 100000 bytes" },
+      { python_regex.fitting("a", { "a", ("x"):rep(100001) }) })
   end)
 end)

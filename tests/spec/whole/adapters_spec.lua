@@ -201,7 +201,7 @@ describe("an adapter next to the weights of a model", function()
       write_adapter("of_" .. option, 3, model.modules)
       for kind, key in pairs { beside = "adapters.tone", merged = "adapter" } do
         list[#list + 1] = { name = ("%s_%s"):format(option, kind), path = model.path,
-          words = { "name=model", ("%s=of_%s"):format(key, option) } }
+          words = { "--serve", "name=model", ("%s=of_%s"):format(key, option) } }
       end
     end
     dofile(root .. "/tests/cases.lua").programs(folder, list)
@@ -230,4 +230,17 @@ describe("an adapter next to the weights of a model", function()
       assert.is_truthy(said:find("tone", 1, true), said)
     end)
   end
+
+  it("is chosen by a form's part", function()
+    local server = serving.start(folder, "image_beside/model serve --weights " .. shell(models.image.path),
+      "--port 0 --log none")
+    local function ask(name)
+      return say.output_of(("curl -s %s/predict -F file=@%s %s"):format(server.address, shell(models.image.input),
+        name and "-F model=" .. name or ""))
+    end
+    local none, tone = ask(), ask("tone")
+    assert.is_true(none ~= tone and none == ask("model") and tone == ask("model:tone"), tone)
+    assert.is_truthy(ask("nope"):find('model: \\"nope\\", but model or tone is allowed', 1, true), ask("nope"))
+    server:stop()
+  end)
 end)

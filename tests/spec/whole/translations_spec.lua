@@ -3,6 +3,7 @@
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")
+local lfs = require("lfs")
 local gguf_t5 = require("tests.spec.gguf_t5")
 
 local root = helper.absolute_root()
@@ -13,22 +14,34 @@ local say = require("tests.say").of(folder)
 local output_of, lines_of = say.output_of, say.lines_of
 
 local names = {}
-for name in require("lfs").dir(goldens) do if name:sub(1, 1) ~= "." then names[#names + 1] = name end end
+for name in lfs.dir(goldens) do if name:sub(1, 1) ~= "." then names[#names + 1] = name end end
 table.sort(names)
 
 -- Folders of T5's kinds that are also written as GGUF files, with the names of gaps of their tokenizers.
 local as_gguf = { t5 = 100, mt5 = 3, umt5 = 3 }
 
+-- Returns the words that keep a folder's adapters next to its weights.
+local function adapters(name)
+  local place, list = ("%s/%s/adapters"):format(goldens, name), {}
+  if not lfs.attributes(place) then return list end
+  for each in lfs.dir(place) do
+    if each:sub(1, 1) ~= "." then list[#list + 1] = ("adapters.%s=%s/%s"):format(each, place, each) end
+  end
+  table.sort(list)
+  return list
+end
+
 setup(function()
   local list = {}
   for i, name in ipairs(names) do
-    list[i] = { name = name, path = goldens .. "/" .. name, words = { "--text", "kernels=c" } }
+    list[i] = { name = name, path = goldens .. "/" .. name, words = { "--text", "kernels=c", table.unpack(adapters(name)) } }
   end
   files.make_folder(folder)
   for name, gaps in pairs(as_gguf) do
     local path = ("%s/%s_file.gguf"):format(folder, name)
     helper.write(path, gguf_t5.bytes(goldens .. "/" .. name, gaps))
-    list[#list + 1] = { name = name .. "_file", path = path, words = { "--text", "kernels=c" } }
+    list[#list + 1] = { name = name .. "_file", path = path, words = { "--text", "kernels=c",
+      table.unpack(adapters(name)) } }
   end
   dofile(root .. "/tests/cases.lua").programs(folder, list)
 end)
@@ -44,6 +57,7 @@ local function words_of(call, more)
   for _, key in ipairs { "source", "target" } do
     if call[key] then words[#words + 1] = ("--%s-language %s"):format(key, shell(call[key])) end
   end
+  if call.adapter then words[#words + 1] = "--adapter " .. call.adapter end
   if call.prefix then words[#words + 1] = "--prefix " .. shell(call.prefix) end
   table.sort(words)
   return table.concat(words, " ")
@@ -56,7 +70,11 @@ local function allowed(penalty, count) return 4e-5 * count / count ^ penalty end
 -- beams }, or nil.
 local function compare(name, place, weights, stated, more)
   local line = ("%s/%s generate --weights %s --format jsonl --prompt-file sources "):format(name, name, shell(weights))
-  for _, text in ipairs(lines_of(helper.read(place .. "/answers.jsonl"))) do
+  local lines = lines_of(helper.read(place .. "/answers.jsonl"))
+  if lfs.attributes(place .. "/adapters.jsonl") then
+    for _, text in ipairs(lines_of(helper.read(place .. "/adapters.jsonl"))) do lines[#lines + 1] = text end
+  end
+  for _, text in ipairs(lines) do
     local call = assert(dkjson.decode(text))
     helper.write(folder .. "/sources", table.concat(call.sources, "\n") .. "\n")
     local got, at = lines_of(output_of(line .. words_of(call, more))), 0
