@@ -4,7 +4,6 @@
 #include "program/answers/answers.h"
 #include "program/inputs.h"
 
-#include "formats/npy.h"
 #include "model/text/late.h"
 
 /* Numbers of arrays that are not outputs of the model. An output's array has the output's number. */

@@ -8,15 +8,12 @@
 #include "measure/timing.h"
 #include "program/output.h"
 #include "program/run.h"
-#include "base/picture_facts.h"
 #include "program/text/arrays.h"
 #include "program/text/boxes.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
-#include "program/text/view.h"
-#include "program/answers/answers.h"
 
 /* Limits of the lines that are computed together: their number and their bytes. */
 #define MOST_LINES ATTN2C_GROUP_TEXTS

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "formats/npy.h"
-#include "program/answers/answers.h"
 
 typedef struct {
   char *bytes;
