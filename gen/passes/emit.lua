@@ -393,7 +393,8 @@ local function model_values(state, builds)
     has_sound = state.spec.sound and true or false,
     members = function(header, struct) -- of a structure of the library that is one of the runtime's
       return words.map(c_tables.members(header, struct), function(line)
-        return (line:gsub("attn2c_said_word", state.spec.name .. "_spoken_word"))
+        return (line:gsub("attn2c_%l[%l_]+", { attn2c_said_word = state.spec.name .. "_spoken_word",
+          attn2c_chat_value = state.spec.name .. "_chat_value" }))
       end)
     end,
     has_ctc = emit_sound_facts.ctc(state.spec),
