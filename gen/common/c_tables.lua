@@ -1,5 +1,6 @@
 -- c_tables.lua: reads tables in headers of the runtime, so that the compiler needs no copy of them.
 local files = require("common.files")
+local words = require("common.words")
 
 local c_tables = {}
 
@@ -20,6 +21,11 @@ function c_tables.enums(header)
     list[#list + 1] = members
   end
   return list
+end
+
+--- Returns the lines of a structure's members, with their comments.
+function c_tables.members(header, name)
+  return words.list(files.read(RUNTIME .. header):match("struct " .. name .. " (%b{})"):sub(2, -2), "[^\n]+")
 end
 
 --- Returns the value of a number that a header defines.

@@ -5,6 +5,7 @@
 -- is_data = not C nor text } }.
 local arena = require("passes.emit.arena")
 local c = require("common.c")
+local c_tables = require("common.c_tables")
 local emit_bound = require("passes.emit.bound")
 local emit_chat = require("passes.emit.chat")
 local emit_descriptor = require("passes.emit.descriptor")
@@ -390,6 +391,12 @@ local function model_values(state, builds)
     encodes = reader.spec.role == "encode", reads_ids = reader.graph.tensors[reader.graph.entry.inputs[1]].type == "i32",
     has_languages = emit_text.has_languages(state), has_chat = state.chat ~= nil,
     has_sound = state.spec.sound and true or false,
+    members = function(header, struct) -- of a structure of the library that is one of the runtime's
+      return words.map(c_tables.members(header, struct), function(line)
+        return (line:gsub("attn2c_%l[%l_]+", { attn2c_said_word = state.spec.name .. "_spoken_word",
+          attn2c_chat_value = state.spec.name .. "_chat_value" }))
+      end)
+    end,
     has_ctc = emit_sound_facts.ctc(state.spec),
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     finds_spans = state.tokenizer ~= nil and state.spec.spans ~= nil,

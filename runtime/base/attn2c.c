@@ -113,10 +113,15 @@ void *attn2c_allocate(size_t bytes) {
 
 void attn2c_free(void *memory) { attn2c_system_free(memory); }
 
-void *attn2c_grown(void *list, size_t count, size_t size) {
-  if (count & (count - 1)) return list; /* no power of two, nor 0 */
+int attn2c_more(void *variable, size_t count, size_t size) {
+  if (count & (count - 1)) return ATTN2C_OK; /* no power of two, nor 0 */
   size_t bytes;
-  return __builtin_mul_overflow(count ? 2 * count : 1, size, &bytes) ? NULL : realloc(list, bytes);
+  void *list = __builtin_mul_overflow(count ? 2 * count : 1, size, &bytes)
+                   ? NULL
+                   : realloc(attn2c_pointer_at(variable), bytes);
+  if (!list) return ATTN2C_MEMORY;
+  memcpy(variable, &list, sizeof list);
+  return ATTN2C_OK;
 }
 
 int attn2c_grow(void **list, size_t *capacity, size_t need, size_t size) {

@@ -104,9 +104,10 @@ static inline void attn2c_free_each(void (*end)(void *), void *const *list, size
 static inline void attn2c_end_malloc(void *variable) { free(attn2c_pointer_at(variable)); }
 static inline void attn2c_end_aligned(void *variable) { attn2c_free(attn2c_pointer_at(variable)); }
 
-/* Returns a list from malloc with room for an element after its `count` ones. It grows to powers of two.
- * NULL: there is no memory, and the list stays as it is. */
-void *attn2c_grown(void *list, size_t count, size_t size);
+/* Gives a variable with a list from malloc room for an element after its `count` ones. It grows to powers of
+ * two. Returns ATTN2C_OK, or ATTN2C_MEMORY, with which the list stays as it is. */
+#define ATTN2C_MORE(list, count) attn2c_more(&(list), (size_t)(count), sizeof *(list))
+int attn2c_more(void *variable, size_t count, size_t size);
 /* Gives a list from malloc room for `need` elements of `size` bytes; *capacity: those that it has room for.
  * There is a list also if need is 0. Returns ATTN2C_OK, or ATTN2C_MEMORY, with which the list stays as it is.
  */

@@ -9,22 +9,23 @@ struct attn2c_calls;
  * it and for answers without beams. They mean what they mean in Hugging Face's transformers 5.23
  * (generate/processors.h, generate/beam.h). */
 typedef struct attn2c_beam_options {
-  int32_t beams;          /* 1: no search; tokens are chosen one by one */
-  double length_penalty;  /* an answer's score is the sum of log-probabilities / (its tokens ^ this) */
-  int32_t early_stopping; /* when a search ends: attn2c_early_stopping */
-  int32_t renormalize;    /* 1: processed log-probabilities are normalised again */
-  double repetition_penalty;
-  int32_t no_repeat_ngram; /* no sequence of this many tokens occurs twice; 0: any may */
-  int32_t min_length;      /* no stop token before prompt and answer have this many tokens */
-  int32_t min_tokens;      /* nor before the answer has this many */
-  int32_t forced_bos;      /* the first token of the answer to a prompt of one token; -1: any */
-  int32_t forced_eos_count;
-  const int32_t *forced_eos; /* the last token of an answer of the most tokens is one of them */
-  int32_t suppressed_count;
-  const int32_t *suppressed; /* tokens that are never chosen */
-  int32_t begin_suppressed_count;
-  const int32_t *begin_suppressed; /* the same for the first token of an answer */
-  int32_t bad_words_count;         /* numbers of the next list */
+  int32_t beams;          /* 1, no search, to the number of sequences */
+  double length_penalty;  /* -8 to 8: a score is the sum of log-probabilities / (tokens ^ this) */
+  int32_t early_stopping; /* the end: 0: running beams are worse than all answers; 1: each beam has an answer;
+                             2: no running beam can become better */
+  int32_t renormalize;    /* 1: log-probabilities are normalised again */
+  double repetition_penalty; /* more than 0, finite; 1: none */
+  int32_t no_repeat_ngram;   /* no sequence of this many tokens occurs twice; 0: any may */
+  int32_t min_length;        /* no stop token before prompt and answer have this many tokens; 0: any time */
+  int32_t min_tokens;        /* the same for the answer */
+  int32_t forced_bos;        /* the first token of the answer to a prompt of one token; -1: any */
+  int32_t forced_eos_count;  /* if not 0, the last token of an answer with the most tokens is one of these */
+  const int32_t *forced_eos;
+  int32_t suppressed_count; /* tokens that are never chosen */
+  const int32_t *suppressed;
+  int32_t begin_suppressed_count; /* the same for the first token of an answer */
+  const int32_t *begin_suppressed;
+  int32_t bad_words_count;  /* numbers of the next list */
   const int32_t *bad_words; /* sequences that are never written: the tokens of each, after their number */
   int32_t stop_count;
   const int32_t *stop_tokens;

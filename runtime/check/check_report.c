@@ -132,12 +132,10 @@ static int collect(attn2c_check_report *report, const char *name, const char *op
   int row = 0;
   while (row < report->worst_count && strcmp(report->worst[row].name, name) != 0) row++;
   if (row == report->worst_count) {
-    attn2c_check_worst *more = attn2c_grown(report->worst, (size_t)row, sizeof *more);
-    if (!more) return ATTN2C_MEMORY;
-    report->worst = more;
+    ATTN2C_TRY(ATTN2C_MORE(report->worst, row));
     report->worst_count++;
-    snprintf(more[row].name, sizeof more[row].name, "%s", name);
-    more[row].op = op;
+    snprintf(report->worst[row].name, sizeof report->worst[row].name, "%s", name);
+    report->worst[row].op = op;
   } else {
     const attn2c_comparison *before = &report->worst[row].comparison;
     if (!before->passed || (comparison->passed && share_of(comparison) <= share_of(before))) return ATTN2C_OK;

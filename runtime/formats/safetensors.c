@@ -52,13 +52,8 @@ static int read_metadata(const attn2c_tensor_file *file, attn2c_json *json, attn
   attn2c_json_enter(json, '{');
   while (!status && attn2c_json_member(json, '}', &members)) {
     if (!attn2c_json_key(json, &key) || !attn2c_json_string(json, &value)) break;
-    const char **grown = attn2c_grown((void *)keys, (size_t)members - 1, sizeof *keys);
-    if (!grown) {
-      status = ATTN2C_MEMORY;
-      break;
-    }
-    keys = grown;
-    keys[members - 1] = key;
+    status = ATTN2C_MORE(keys, members - 1);
+    if (!status) keys[members - 1] = key;
   }
   if (!status && json->fault)
     status = attn2c_fail(message, ATTN2C_FORMAT,
@@ -155,10 +150,8 @@ static int read_tensor(const attn2c_tensor_file *file, attn2c_json *json, attn2c
 /* Returns a new element of the list, or NULL if there is no memory. A header has at most LONGEST_HEADER / 40
  * tensors, so their number cannot overflow. */
 static attn2c_file_tensor *add_tensor(attn2c_tensor_file *file) {
-  attn2c_file_tensor *tensors = attn2c_grown(file->tensors, (size_t)file->count, sizeof *tensors);
-  if (!tensors) return NULL;
-  file->tensors = tensors;
-  attn2c_file_tensor *tensor = &tensors[file->count++];
+  if (ATTN2C_MORE(file->tensors, file->count) != ATTN2C_OK) return NULL;
+  attn2c_file_tensor *tensor = &file->tensors[file->count++];
   memset(tensor, 0, sizeof *tensor);
   return tensor;
 }

@@ -19,9 +19,7 @@ static int file_number(attn2c_safetensors_index *index, const char *name) {
   for (int i = index->file_count - 1; i >= 0; i--)
     if (strcmp(index->files[i], name) == 0) return i;
   if (index->file_count == MOST_FILES) return -2;
-  const char **grown = attn2c_grown((void *)index->files, (size_t)index->file_count, sizeof *grown);
-  if (!grown) return -1;
-  index->files = grown;
+  if (ATTN2C_MORE(index->files, index->file_count) != ATTN2C_OK) return -1;
   index->files[index->file_count] = name;
   return index->file_count++;
 }
@@ -37,9 +35,8 @@ static int add_entry(const char *path, attn2c_safetensors_index *index, const ch
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: \"%.100s\" is in \"%.40s...\", a name of %zu bytes, but at most %d are allowed",
                        path, tensor, name, length, LONGEST_NAME);
-  attn2c_index_entry *grown = attn2c_grown(index->entries, (size_t)index->entry_count, sizeof *grown);
-  if (!grown) return attn2c_file_no_memory(path, message);
-  index->entries = grown;
+  if (ATTN2C_MORE(index->entries, index->entry_count) != ATTN2C_OK)
+    return attn2c_file_no_memory(path, message);
   const int file = file_number(index, name);
   if (file == -1) return attn2c_file_no_memory(path, message);
   if (file < 0) return attn2c_fail(message, ATTN2C_FORMAT, "%s: names more than %d files", path, MOST_FILES);

@@ -190,9 +190,7 @@ static int take_tensor(void *context, const attn2c_pickled *tensor) {
   if (fault) return attn2c_fail(a->message, ATTN2C_FORMAT, "%s: \"%s\": %s", file->name, made.name, fault);
   ATTN2C_TRY(find_bytes(a, storage, &begin));
   made.begin = begin + skip, made.end = made.begin + bytes;
-  attn2c_file_tensor *grown = attn2c_grown(file->tensors, (size_t)file->count, sizeof *grown);
-  if (!grown) return ATTN2C_MEMORY;
-  file->tensors = grown;
+  ATTN2C_TRY(ATTN2C_MORE(file->tensors, file->count));
   file->tensors[file->count++] = made;
   return ATTN2C_OK;
 }

@@ -52,39 +52,40 @@ enum { ATTN2C_SAMPLING_VOCABULARY = 1 << 20 };
 #define ATTN2C_SAMPLING_LLAMA "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature"
 
 typedef struct attn2c_sampling {
-  int greedy;                /* 1: no drawing; options that draw must have their defaults. Default 1 */
-  double temperature;        /* more than 0, finite. Default 1 */
-  int64_t top_k;             /* from 0; 0: all. Default 50 */
-  double top_p;              /* 0 to 1; 1: all. Default 1 */
-  double min_p;              /* 0 to 1; 0: all. Default 0 */
-  double repetition_penalty; /* more than 0, finite. Default 1: none */
-  double presence_penalty;   /* finite. Default 0 */
-  double frequency_penalty;  /* finite. Default 0 */
-  uint64_t seed;             /* any. Default 0 */
-  int32_t bias_count;        /* Default 0 */
+  int greedy;         /* 1: no drawing: temperature, top_k, top_p and min_p are 1, 50, 1 and 0; dry counts */
+  double temperature; /* more than 0, finite */
+  int64_t top_k;      /* from 0; 0: all */
+  double top_p;       /* 0 to 1; 1: all */
+  double min_p;       /* 0 to 1; 0: all */
+  double repetition_penalty; /* more than 0, finite; 1: none */
+  double presence_penalty;   /* finite; 0: none */
+  double frequency_penalty;  /* finite; 0: none */
+  uint64_t seed;
+  int32_t bias_count;
   const int32_t *bias_tokens;
   const float *biases;   /* one a token: finite, or -inf, which forbids the token */
-  int32_t allowed_count; /* 0: all tokens are allowed. Default 0 */
+  int32_t allowed_count; /* 0: all tokens are allowed */
   const int32_t *allowed;
-  int32_t stop_count; /* Default 0 */
+  int32_t stop_count;
   const int32_t *stop_tokens;
-  double top_n_sigma;          /* from 0, finite; 0: all. Default 0 */
-  double typical_p;            /* 0 to 1; 1: all. Default 1 */
-  double xtc_probability;      /* 0 to 1. Default 0 */
-  double xtc_threshold;        /* 0 to 1. Default 0.1 */
-  double dynatemp_range;       /* from 0, finite. Default 0 */
-  double dynatemp_exponent;    /* from 0, finite. Default 1 */
-  int32_t mirostat;            /* 0 or 2. Default 0 */
-  double mirostat_tau;         /* from 0, finite. Default 5 */
-  double mirostat_eta;         /* from 0, finite. Default 0.1 */
-  double dry_multiplier;       /* from 0, finite; 0: none. Default 0 */
-  double dry_base;             /* from 1, finite. Default 1.75 */
-  int32_t dry_allowed_length;  /* from 0. Default 2 */
-  int32_t dry_last_n;          /* tokens that are looked at; -1: the last 131072. Default -1 */
-  int32_t dry_breaker_count;   /* numbers of the next list. Default 0 */
+  double top_n_sigma;     /* tokens stay at most n standard deviations below the largest logit; 0: all */
+  double typical_p;       /* 0 to 1: the tokens nearest to the entropy stay, up to the sum p; 1: all */
+  double xtc_probability; /* 0 to 1: the chance that of the tokens from the threshold on the last one stays */
+  double xtc_threshold;   /* 0 to 1; usually 0.1 */
+  double dynatemp_range;  /* from 0: how much lower or higher the temperature is, by the entropy */
+  double dynatemp_exponent; /* from 0; usually 1 */
+  int32_t mirostat;    /* 0 or 2: tokens stay by a surprise that follows tau; all other options that leave out
+                          tokens must have their defaults, but for top_k, which does not count */
+  double mirostat_tau; /* bits; usually 5 */
+  double mirostat_eta; /* usually 0.1 */
+  double dry_multiplier; /* this * base^(n - allowed_length) is subtracted from the logit of a token that */
+  double dry_base;       /* makes a repetition of n tokens longer; multiplier 0: none. base: usually 1.75 */
+  int32_t dry_allowed_length;  /* usually 2 */
+  int32_t dry_last_n;          /* the tokens that are looked at; -1: all, up to 131072 */
+  int32_t dry_breaker_count;   /* numbers of the next list */
   const int32_t *dry_breakers; /* sequences that end a repetition: the tokens of each, after their number */
-  const char *sampler_order; /* names with ; between them, "llama.cpp", or NULL: the usual. An option that is
-                        not named has no effect. Default NULL */
+  const char *sampler_order; /* names with ; between them, "llama.cpp" for its order, or NULL: the usual one.
+                                An option that is not named has no effect */
 } attn2c_sampling;
 
 attn2c_sampling attn2c_sampling_defaults(void);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "generate/processors.h"
-#include "grammar/grammar.h"
 #include "grammar/vocabulary.h"
 
 typedef struct attn2c_grammar_rule attn2c_grammar_rule;

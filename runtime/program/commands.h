@@ -3,7 +3,6 @@
 #pragma once
 
 #include "program/arguments.h"
-#include "base/text_facts.h"
 #include "base/sound_facts.h"
 #include "base/speech_facts.h"
 #include "base/picture_facts.h"

@@ -2,7 +2,6 @@
  * Several files are given as their folder or index, or as the first part of a GGUF model. */
 #pragma once
 
-#include "base/descriptor.h"
 #include "base/readers.h"
 #include "formats/tensors.h"
 

@@ -246,10 +246,8 @@ static void close_coded(attn2c_coded *coded) {
 }
 
 static coded_tensor *add_tensor(attn2c_coded *coded) {
-  coded_tensor *grown = attn2c_grown(coded->tensors, (size_t)coded->count, sizeof *grown);
-  if (!grown) return NULL;
-  coded->tensors = grown;
-  coded_tensor *made = &grown[coded->count];
+  if (ATTN2C_MORE(coded->tensors, coded->count) != ATTN2C_OK) return NULL;
+  coded_tensor *made = &coded->tensors[coded->count];
   memset(made, 0, sizeof *made);
   made->scales = made->zeros = made->order = -1;
   return made;

@@ -1,7 +1,6 @@
 /* kinds.c - tells files of other kinds by their first bytes. */
 #include "reading/kinds.h"
 
-#include "base/attn2c.h"
 #include "formats/file.h"
 
 enum { START = 256 };

@@ -54,14 +54,9 @@ static int set_shape(const attn2c_checkpoint *file, mxfp4_tensor *made, attn2c_m
 static int add_tensor(mxfp4 *made, const attn2c_checkpoint *file, int plain, size_t length,
                       attn2c_message *message) {
   static const char end[] = "_scales";
-  mxfp4_tensor *grown = attn2c_grown(made->tensors, (size_t)made->count, sizeof *grown);
-  char *name = malloc(length + sizeof end);
-  if (grown) made->tensors = grown;
-  if (!grown || !name) {
-    free(name);
-    return attn2c_say_no_memory(message);
-  }
-  mxfp4_tensor *one = &grown[made->count++];
+  char *name = ATTN2C_MORE(made->tensors, made->count) == ATTN2C_OK ? malloc(length + sizeof end) : NULL;
+  if (!name) return attn2c_say_no_memory(message);
+  mxfp4_tensor *one = &made->tensors[made->count++];
   *one = (mxfp4_tensor){.tensor = {.name = name}, .blocks = plain};
   memcpy(name, attn2c_checkpoint_plain(file, plain)->name, length);
   memcpy(name + length, end, sizeof end);

@@ -2,7 +2,6 @@
  * Rows are read when needed, a transposed tensor's in bands, so that reads are long. */
 #pragma once
 
-#include "base/descriptor.h"
 #include "reading/checkpoint.h"
 
 /* A band of a transposed view: `length` elements of each of its columns. Begins as zeros. */

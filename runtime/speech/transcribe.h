@@ -8,16 +8,18 @@
 
 /* Options as callers give them. */
 typedef struct attn2c_transcribe_options {
-  const char *language; /* a code, or "auto"; NULL: the model's usual one */
-  const char *task;     /* "transcribe" or "translate"; NULL: the model's usual one */
-  const char *prompt;   /* text that is said before; NULL: none */
+  const char *language; /* the code of the one that is spoken, or "auto"; NULL: the folder's, else the most
+                           probable one */
+  const char *task;     /* "transcribe" or "translate"; NULL: the folder's */
+  const char *prompt;   /* text that is said before, such as names that occur; NULL: none */
   int timestamps;       /* 1: segments have times also in a sound that a window holds */
-  int words;            /* 1: words have times */
-  int32_t beams;        /* 0: the model's */
-  int32_t tokens;       /* the most of a window; 0: half of the context; of a plain model: what it states */
-  double temperature;   /* of the only attempt; negative: 0, 0.2 .. 1 until an answer is good */
+  int words;            /* 1: words have times, in a model that was built with speech.words=true */
+  int32_t beams;        /* 1 to the number of sequences; 0: the folder's */
+  int32_t tokens;       /* the most of a window; 0: half of the context, or what the folder states */
+  double temperature;   /* of the only attempt at a window, 0 or 0.001 to 1000; less than 0: 0, 0.2 .. 1 until
+                           it is good */
   uint64_t seed;
-  int vad; /* 1: silence is left out (sound/vad.h) */
+  int vad; /* 1: silence is left out; each piece of speech, up to a window, is written down by itself */
 } attn2c_transcribe_options;
 
 attn2c_transcribe_options attn2c_transcribe_defaults(void);
@@ -27,9 +29,9 @@ int attn2c_transcribe_read(const attn2c_descriptor *model, const attn2c_transcri
                            const char *prefix, attn2c_speech_options *options, attn2c_message *message);
 
 typedef struct attn2c_said_word {
-  const char *text; /* UTF-8 of `length` bytes; it may begin with a space */
+  const char *text;
   size_t length;
-  double begin, end; /* seconds from the beginning of the sound */
+  double begin, end;
 } attn2c_said_word;
 
 /* A segment, until the next call. */
@@ -38,11 +40,14 @@ typedef struct attn2c_said {
   size_t length;
   double begin, end;   /* seconds from the beginning of the sound */
   const int32_t *ids;  /* [count], with timestamps */
-  const double *times; /* [count] seconds at which each ends; NULL: words are not wanted */
+  const double *times; /* [count] seconds at which each token ends, if words are wanted; else NULL */
   int32_t count;
-  const char *language;                            /* a code; NULL: the model has none */
-  double temperature, score, compression, silence; /* of the window: attn2c_heard */
-  const attn2c_said_word *words;                   /* [word_count] */
+  const char *language;          /* its code; NULL: the model knows one */
+  double temperature;            /* of its window's answer */
+  double score;                  /* the mean log-probability of that */
+  double compression;            /* how well zlib packs it */
+  double silence;                /* the probability that nothing is said */
+  const attn2c_said_word *words; /* [word_count] */
   int32_t word_count;
 } attn2c_said;
 

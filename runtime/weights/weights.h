@@ -3,7 +3,6 @@
  * opening a model never holds a second copy of all of them. */
 #pragma once
 
-#include "formats/scale_block.h"
 #include "packing/packed.h"
 #include "reading/checkpoint.h"
 

@@ -3,7 +3,6 @@
  * a call, without padding (rows.c). The library's interface for text and the program share this. */
 #pragma once
 
-#include "model/text/reader.h"
 #include "model/text/spans.h"
 
 /* Creates a reader. Returns ATTN2C_OK, _MEMORY, or _FORMAT if the tables are damaged or PCRE2 refuses one of

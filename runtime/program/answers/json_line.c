@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/descriptor.h"
 #include "text/unicode.h"
 
 json_t *attn2c_json_text(const char *text, size_t length) {

@@ -1,8 +1,6 @@
 /* labels.c - the labels of scores, with their names. */
 #include "program/answers/answers.h"
 
-#include "program/arguments.h"
-
 /* Bytes of a buffer for a label's name that is made from its number. */
 enum { LABEL_BYTES = 32 };
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "measure/bandwidth.h"
-#include "model/model.h"
 #include "program/bench/report.h"
 #include "program/sizes.h"
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "measure/timing.h"
 #include "model/state.h"
 #include "program/inputs.h"
 

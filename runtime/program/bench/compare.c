@@ -55,12 +55,10 @@ static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c
     if (!json_is_object(json) || error.position <= 0) {
       status = refuse(old->path, old->count + 1, "a JSON object", message);
     } else {
-      attn2c_old_row *more = attn2c_grown(old->rows, (size_t)old->count, sizeof *more);
-      int memory = more != NULL;
-      if (more) {
-        old->rows = more;
-        more[old->count] = (attn2c_old_row){0};
-        const char *missing = take_row(json, &more[old->count++], &memory);
+      int memory = ATTN2C_MORE(old->rows, old->count) == ATTN2C_OK;
+      if (memory) {
+        old->rows[old->count] = (attn2c_old_row){0};
+        const char *missing = take_row(json, &old->rows[old->count++], &memory);
         if (missing) status = refuse(old->path, old->count, missing, message);
       }
       if (!memory && status == ATTN2C_OK)

@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 
-#include "base/generation.h"
 #include "base/text_facts.h"
 #include "generate/answers.h"
 #include "model/model.h"

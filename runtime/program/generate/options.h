@@ -2,7 +2,6 @@
  * sampling. Faults of an option are one line each, which begins with its name. */
 #pragma once
 
-#include "base/generation.h"
 #include "generate/processors.h"
 #include "generate/sampling.h"
 #include "program/arguments.h"

@@ -1,6 +1,5 @@
 /* rows.c - the options of the commands of models that continue sequences. gen/deploy/program_manual.lua reads
  * them. */
-#include "base/generation.h"
 #include "program/generate/command.h"
 #include "program/option_rows.h"
 

@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 
-#include "base/generation.h"
 #include "grammar/rule.h"
 #include "program/arguments.h"
 

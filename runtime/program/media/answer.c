@@ -2,8 +2,6 @@
  * the picture's name comes first where there are several. */
 #include "program/media/command.h"
 
-#include "program/answers/answers.h"
-
 static attn2c_labels labels_of(const attn2c_media_answer *answer) {
   return (attn2c_labels){.names = answer->media->labels,
                          .count = answer->media->label_count,

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "model/sequences.h"
-#include "program/answers/answers.h"
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/run.h"

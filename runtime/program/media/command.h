@@ -2,10 +2,8 @@
  * which are computed and answered in order. */
 #pragma once
 
-#include "base/picture_facts.h"
 #include "model/model.h"
 #include "program/answers/answers.h"
-#include "program/arguments.h"
 #include "program/picture/texts.h"
 
 /* The kind of files that an option names. */

@@ -12,10 +12,8 @@ static int no_memory(const attn2c_paths *paths, attn2c_message *message) {
 }
 
 static int add(attn2c_paths *paths, const char *folder, const char *name, attn2c_message *message) {
-  char **grown =
-      paths->count < INT_MAX / 2 ? attn2c_grown(paths->paths, (size_t)paths->count, sizeof *grown) : NULL;
-  if (!grown) return no_memory(paths, message);
-  paths->paths = grown;
+  if (paths->count >= INT_MAX / 2 || ATTN2C_MORE(paths->paths, paths->count) != ATTN2C_OK)
+    return no_memory(paths, message);
   const size_t size = strlen(folder) + strlen(name) + 2;
   char *path = malloc(size);
   if (!path) return no_memory(paths, message);

@@ -1,8 +1,6 @@
 /* command.c - the pictures of `run --image` and `generate --image`. */
 #include "program/commands.h"
 
-#include "program/answers/answers.h"
-#include "program/media/command.h"
 #include "program/picture/source.h"
 
 /* Pictures, one after the other. */

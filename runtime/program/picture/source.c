@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "formats/file.h"
 #include "picture/prepare.h"
 
 /* The most bytes of a file. */

@@ -5,12 +5,8 @@
 
 /* Adds a copy of a line. Returns ATTN2C_OK or _MEMORY. */
 static int add(attn2c_picture_texts *texts, const attn2c_line *line) {
-  char **grown = attn2c_grown(texts->texts, texts->count, sizeof *grown);
-  if (!grown) return ATTN2C_MEMORY;
-  texts->texts = grown;
-  size_t *lengths = attn2c_grown(texts->lengths, texts->count, sizeof *lengths);
-  if (!lengths) return ATTN2C_MEMORY;
-  texts->lengths = lengths;
+  ATTN2C_TRY(ATTN2C_MORE(texts->texts, texts->count));
+  ATTN2C_TRY(ATTN2C_MORE(texts->lengths, texts->count));
   char *text = attn2c_copied(line->text, line->length);
   if (!text) return ATTN2C_MEMORY;
   texts->lengths[texts->count] = line->length;

@@ -2,8 +2,6 @@
  * a call takes, cut where it is quiet; with --vad, those that are speech. */
 #include "program/commands.h"
 
-#include "program/answers/answers.h"
-#include "program/media/command.h"
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/sound/source.h"

@@ -1,7 +1,6 @@
 /* write.c - writes what is said: as text, as lines or cues with times, or as JSON. */
 #include <math.h>
 
-#include "program/answers/answers.h"
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/speech/job.h"

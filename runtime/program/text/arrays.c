@@ -4,7 +4,6 @@
 #include "program/answers/answers.h"
 #include "program/inputs.h"
 
-#include "formats/npy.h"
 #include "model/text/late.h"
 
 /* Numbers of arrays that are not outputs of the model. An output's array has the output's number. */
@@ -146,9 +145,7 @@ static void gather_vectors(const attn2c_reader *reader, kept *of, int output) {
 int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
                        attn2c_message *message) {
   if (is_idle(arrays)) return ATTN2C_OK;
-  kept *grown = attn2c_grown(arrays->list, arrays->count, sizeof *grown);
-  if (!grown) goto no_memory;
-  arrays->list = grown;
+  if (ATTN2C_MORE(arrays->list, arrays->count) != ATTN2C_OK) goto no_memory;
   kept *each = &arrays->list[arrays->count++];
   *each = (kept){.texts = (int64_t)reader->count, .rows = rows};
   each->values = calloc((size_t)arrays->output_count + 1, sizeof *each->values);

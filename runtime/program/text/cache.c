@@ -220,12 +220,8 @@ const float *attn2c_cache_find(attn2c_cache *cache, const char *text, size_t len
 
 int attn2c_cache_add(attn2c_cache *cache, const char *text, size_t length, const float *values) {
   const size_t width = (size_t)cache->width;
-  key *keys = attn2c_grown(cache->made, cache->made_count, sizeof *keys);
-  if (!keys) return ATTN2C_MEMORY;
-  cache->made = keys;
-  float *grown = attn2c_grown(cache->made_values, cache->made_count, width * sizeof *grown);
-  if (!grown) return ATTN2C_MEMORY;
-  cache->made_values = grown;
+  ATTN2C_TRY(ATTN2C_MORE(cache->made, cache->made_count));
+  ATTN2C_TRY(attn2c_more(&cache->made_values, cache->made_count, width * sizeof *cache->made_values));
   const size_t at = cache->made_count++;
   const int is_old =
       values && cache->count > 0 && values >= cache->values && values < cache->values + cache->count * width;

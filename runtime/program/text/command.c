@@ -8,15 +8,12 @@
 #include "measure/timing.h"
 #include "program/output.h"
 #include "program/run.h"
-#include "base/picture_facts.h"
 #include "program/text/arrays.h"
 #include "program/text/boxes.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
-#include "program/text/view.h"
-#include "program/answers/answers.h"
 
 /* Limits of the lines that are computed together: their number and their bytes. */
 #define MOST_LINES ATTN2C_GROUP_TEXTS
@@ -340,9 +337,7 @@ static int rank_text(job *job, const attn2c_view_of_text *view) {
 
 /* Keeps what a text means, until all are known. */
 static int keep_meaning(job *job, const attn2c_view_of_text *view) {
-  attn2c_meaning *grown = attn2c_grown(job->similar, job->similar_count, sizeof *grown);
-  if (!grown) return ATTN2C_MEMORY;
-  job->similar = grown;
+  ATTN2C_TRY(ATTN2C_MORE(job->similar, job->similar_count));
   const int status = attn2c_meaning_make(view, &job->similar[job->similar_count]);
   job->similar_count += status == ATTN2C_OK;
   return status;

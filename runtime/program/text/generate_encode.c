@@ -1,7 +1,6 @@
 /* generate_encode.c - the tokens of whole texts, of languages and of breakers, for the commands that
  * generate. */
 #include "generate/breakers.h"
-#include "program/generate/options.h"
 #include "program/text/generate.h"
 
 static int find_language(const attn2c_tokenizer *text, const char *option, const char *code, int32_t *id,

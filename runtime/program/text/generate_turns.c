@@ -26,9 +26,7 @@ void attn2c_turns_free(attn2c_turns *turns) {
 }
 
 int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, size_t length) {
-  attn2c_chat_message *grown = attn2c_grown(turns->messages, turns->count, sizeof *grown);
-  if (!grown) return ATTN2C_MEMORY;
-  turns->messages = grown;
+  ATTN2C_TRY(ATTN2C_MORE(turns->messages, turns->count));
   const size_t role_length = strlen(role);
   char *copy = malloc(length + role_length + 1); /* of the text, and of the role after it */
   if (!copy) return ATTN2C_MEMORY;

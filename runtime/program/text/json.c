@@ -1,8 +1,6 @@
 /* json.c - writes answers as JSON, one object a line. */
 #include "program/text/view.h"
 
-#include "program/answers/answers.h"
-
 static json_t *json_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {
   const int count = attn2c_best(scores, view->width, ATTN2C_SOFTMAX, view->top, picks);
   json_t *list = json_array();

@@ -10,9 +10,7 @@ struct attn2c_pairing {
 };
 
 static int keep(attn2c_pairing *pairing, const attn2c_line *line) {
-  attn2c_line *grown = attn2c_grown(pairing->list, pairing->count, sizeof *grown);
-  if (!grown) return ATTN2C_MEMORY;
-  pairing->list = grown;
+  ATTN2C_TRY(ATTN2C_MORE(pairing->list, pairing->count));
   pairing->list[pairing->count++] = *line;
   return ATTN2C_OK;
 }

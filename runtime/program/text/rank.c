@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "formats/npy.h"
-#include "program/answers/answers.h"
 
 typedef struct {
   char *bytes;
@@ -62,9 +61,7 @@ static int keep(const char *text, size_t length, kept_text *kept) {
 }
 
 int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, attn2c_meaning *meaning) {
-  query *grown = attn2c_grown(rank->queries, (size_t)rank->query_count, sizeof *grown);
-  if (!grown) return ATTN2C_MEMORY;
-  rank->queries = grown;
+  ATTN2C_TRY(ATTN2C_MORE(rank->queries, rank->query_count));
   query *made = &rank->queries[rank->query_count++];
   *made = (query){.count = 0};
   if (meaning) made->meaning = *meaning, *meaning = (attn2c_meaning){.count = 0};

@@ -3,7 +3,6 @@
  * all scores are asked for as an array. */
 #pragma once
 
-#include "program/arguments.h"
 #include "program/text/view.h"
 
 typedef struct attn2c_rank attn2c_rank;

@@ -206,9 +206,7 @@ void attn2c_text_source_forget(attn2c_text_source *source) {
 
 /* Returns a copy of the bytes, which lasts until attn2c_text_source_forget; NULL without memory. */
 static const char *keep(attn2c_text_source *source, const char *bytes, size_t length) {
-  char **grown = attn2c_grown(source->kept, source->kept_count, sizeof *grown);
-  if (!grown) return NULL;
-  source->kept = grown;
+  if (ATTN2C_MORE(source->kept, source->kept_count) != ATTN2C_OK) return NULL;
   char *copy = attn2c_copied(bytes, length);
   if (copy) source->kept[source->kept_count++] = copy;
   return copy;

@@ -1,8 +1,6 @@
 /* spans.c - reads labels from the command line, and writes the spans that were found. */
 #include "program/text/view.h"
 
-#include "program/answers/answers.h"
-
 /* Cuts a word at its commas, without spaces around labels, and adds them to the list. */
 static size_t split(char *word, const char **list, size_t count) {
   for (char *next; word; word = next) {

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "model/text/calls.h"
-#include "model/text/spans.h"
 #include "program/answers/answers.h"
-#include "program/arguments.h"
 #include "program/text/source.h"
 
 /* The answer to a question: bytes [begin, end) of its pair. */

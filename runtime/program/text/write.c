@@ -2,8 +2,6 @@
  * token have one line a token, and an empty line after each text. */
 #include "program/text/view.h"
 
-#include "program/answers/answers.h"
-
 static void write_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
                          FILE *out) {
   const int count = attn2c_best(scores, view->width, ATTN2C_SOFTMAX, view->top, picks);

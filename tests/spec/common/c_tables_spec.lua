@@ -20,6 +20,12 @@ describe("a header of the runtime", function()
     assert.equal(0xffffffff, numbers.NONE)
   end)
 
+  it("gives the members of its structures, with their comments", function()
+    local list = c_tables.members("text/text.h", "attn2c_text_place")
+    assert.same({ "  uint32_t byte_begin, byte_end, begin, end;" }, list)
+    assert.equal("  int32_t mirostat;", c_tables.members("generate/sampling.h", "attn2c_sampling")[23]:match("^[^;]*;"))
+  end)
+
   it("gives the rows of its macros", function()
     assert.same({ number = 3, name = "default", parameters = { { name = "default_value", is_required = false },
       { name = "boolean", is_required = false } } }, chat.filter.default)

@@ -32,9 +32,7 @@ const attn2c_job_kind attn2c_ask_kind = {.told = attn2c_ask_told, .done = attn2c
 
 static int take_stop(void *given, const char *text, size_t length) {
   attn2c_ask *ask = given;
-  char **stops = attn2c_grown(ask->stops, (size_t)ask->stop_count, sizeof *stops);
-  if (!stops) return ATTN2C_MEMORY;
-  ask->stops = stops;
+  ATTN2C_TRY(ATTN2C_MORE(ask->stops, ask->stop_count));
   if (length == 0) return ATTN2C_OK; /* clients send it for none */
   ask->stops[ask->stop_count] = attn2c_copied(text, length);
   return ask->stops[ask->stop_count++] ? ATTN2C_OK : ATTN2C_MEMORY;

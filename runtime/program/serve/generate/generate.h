@@ -2,7 +2,6 @@
  * thread reads a request and writes its reply; the engine's thread writes its answers (writer.c). */
 #pragma once
 
-#include "base/text_facts.h"
 #include "generate/answers.h"
 #include "program/grammar/open.h"
 #include "program/serve/generate/tools.h"

@@ -4,7 +4,6 @@
 #include "generate/draw.h"
 #include "program/answers/answers.h"
 #include "program/serve/generate/tool_parts.h"
-#include "program/system.h"
 
 enum { ID = 9 };
 

@@ -202,16 +202,11 @@ static int note_token(attn2c_writing *w, attn2c_asked *answer, int32_t id, int i
     best[k] = (attn2c_top_token){i, value};
   }
   attn2c_engine_lock(engine_of(w));
-  attn2c_asked_token *tokens = attn2c_grown(answer->tokens, answer->token_count, sizeof *tokens);
-  if (tokens) answer->tokens = tokens;
-  int is_there = tokens != NULL;
+  int is_there = ATTN2C_MORE(answer->tokens, answer->token_count) == ATTN2C_OK;
   const size_t first = answer->top_count;
   for (int i = 0; i < count && is_there; i++) {
-    attn2c_top_token *tops = attn2c_grown(answer->tops, answer->top_count, sizeof *tops);
-    is_there = tops != NULL;
-    if (!tops) break;
-    answer->tops = tops;
-    answer->tops[answer->top_count++] = best[i];
+    is_there = ATTN2C_MORE(answer->tops, answer->top_count) == ATTN2C_OK;
+    if (is_there) answer->tops[answer->top_count++] = best[i];
   }
   if (is_there)
     answer->tokens[answer->token_count++] =

@@ -1,6 +1,5 @@
 /* reply.c - writes the replies of requests with texts. */
 #define _GNU_SOURCE
-#include "program/answers/answers.h"
 #include "program/serve/numbers.h"
 #include "program/serve/text/routes.h"
 #include "program/system.h"

@@ -2,7 +2,6 @@
  * them, rerank as Jina and Cohere have it, and the routes of text-embeddings-inference. */
 #include "program/serve/text/routes.h"
 
-#include "program/answers/answers.h"
 #include "program/inputs.h"
 #include "program/serve/numbers.h"
 

@@ -3,7 +3,6 @@
 
 #include "model/text/page.h"
 #include "picture/picture.h"
-#include "program/answers/answers.h"
 #include "program/commands.h"
 #include "program/serve/numbers.h"
 
