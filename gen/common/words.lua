@@ -59,6 +59,17 @@ function words.plain_members(t, but)
   return table.concat(parts, " ")
 end
 
+-- True if b has each member of a that is no table, but for those in the set `but`.
+local function has_members(b, a, but)
+  for name, value in pairs(a) do
+    if b[name] ~= value and type(value) ~= "table" and not (but and but[name]) then return false end
+  end
+  return true
+end
+
+--- True if the members of two tables that are no tables are the same, but for those in the set `but`.
+function words.same_members(a, b, but) return a == b or has_members(b, a, but) and has_members(a, b, but) end
+
 --- Adds the members of further lists, each of which may be nil, to a list. Returns the list.
 function words.append(list, ...)
   for i = 1, select("#", ...) do

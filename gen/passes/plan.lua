@@ -268,11 +268,12 @@ local function products_text(region, fusion, lines)
   local seen = {}
   for _, block in ipairs(fusion.products and region.blocks or {}) do
     for _, product in ipairs(fusion.products[block.count]) do
-      for _, part in ipairs(product.parts or { product }) do
+      for _, part in ipairs(not seen[product] and (product.parts or { product }) or {}) do
         local text = "          " .. kernel_text.of(part)
         if not seen[text] then lines[#lines + 1] = text end
         seen[text] = true
       end
+      seen[product] = true
     end
   end
 end

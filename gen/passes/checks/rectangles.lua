@@ -27,10 +27,14 @@ function rectangles.of(boxes, pitch, offset)
   for i = 1, #boxes do
     local box = boxes[i]
     local start = box.first + offset
-    local left = start % pitch
-    if (box.ld == pitch or box.rows == 1) and left + box.cols <= pitch then
-      local top = start // pitch
-      list[#list + 1] = { top, top + box.rows, left, left + box.cols }
+    local ld = box.rows == 1 and pitch or box.ld
+    local across = ld > 0 and pitch // ld or 0 -- rows of the box that are next to each other, such as a row's choices of experts
+    if across * ld == pitch and start % ld + box.cols <= ld then
+      for row = 0, least(across, box.rows) - 1 do
+        local first = start + row * ld
+        local top, left = first // pitch, first % pitch
+        list[#list + 1] = { top, top + (box.rows - row + across - 1) // across, left, left + box.cols }
+      end
     else
       for row = 0, box.rows - 1 do
         local first = start + row * box.ld
@@ -57,8 +61,9 @@ function rectangles.add(set, new)
   local i = 1
   while i <= #set do
     local old = set[i]
-    if within(new, old) then return end
-    local both = within(old, new) and new or joined(old, new)
+    local do_touch = old[1] <= new[2] and new[1] <= old[2] and old[3] <= new[4] and new[3] <= old[4]
+    if do_touch and within(new, old) then return end
+    local both = do_touch and (within(old, new) and new or joined(old, new))
     if both then -- the larger rectangle may touch others now
       table.remove(set, i)
       new, i = both, 1

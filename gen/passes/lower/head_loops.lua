@@ -8,20 +8,18 @@ local head_loops = {}
 
 -- Members of a step that may differ from head to head.
 local of_origin = words.set { "op", "unit", "block", "task", "text" }
+local of_place, NONE = { offset = true }, {}
 
 -- True if two steps differ in the places of their operands only.
 local function is_like(step, other)
   if step.kernel ~= other.kernel or step.constants ~= other.constants or step.elementwise ~= other.elementwise
-    or words.plain_members(step, of_origin) ~= words.plain_members(other, of_origin) then return false end
+    or not words.same_members(step, other, of_origin) then return false end
   for name, operand in pairs(step.arguments or {}) do
     local theirs = other.arguments[name]
-    if not operand ~= not theirs or operand and words.plain_members(operand, { offset = true })
-      ~= words.plain_members(theirs, { offset = true })
-      or operand and words.plain_members(operand.terms or {}) ~= words.plain_members(theirs.terms or {}) then
-      return false
-    end
+    if not operand ~= not theirs or operand and not (words.same_members(operand, theirs, of_place)
+      and words.same_members(operand.terms or NONE, theirs.terms or NONE)) then return false end
   end
-  return words.plain_members(step.sizes or {}) == words.plain_members(other.sizes or {})
+  return words.same_members(step.sizes or NONE, other.sizes or NONE)
 end
 
 -- Returns the strides of an operand from head to head and from group to group, or nil if its places have none.

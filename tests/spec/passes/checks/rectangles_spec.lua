@@ -45,6 +45,8 @@ describe("rectangles", function()
     assert.same({ { 0, 1, 3, 8 }, { 1, 3, 0, 8 }, { 3, 4, 0, 2 } },
       rectangles.of({ { first = 3, rows = 1, cols = 23, ld = 0 } }, 8, 0))
     assert.same({ { 1, 4, 2, 5 } }, rectangles.of({ { first = 4, rows = 3, cols = 3, ld = 8 } }, 8, 6))
+    assert.same({ { 0, 2, 5, 7 }, { 1, 2, 1, 3 } },
+      rectangles.of({ { first = 1, rows = 3, cols = 2, ld = 4 } }, 8, 4))
     assert.same({ { 0, 1, 0, 2 }, { 1, 2, 1, 3 } }, rectangles.of({ { first = 0, rows = 2, cols = 2, ld = 9 } }, 8, 0))
   end)
 end)
