@@ -12,7 +12,7 @@
 #include <getopt.h>
 
 /* getopt_long returns FIRST_OPTION and the index of an option's row, or its letter. */
-enum { FIRST_OPTION = 256, ALLOWED_BYTES = 600 };
+enum { FIRST_OPTION = 256, ALLOWED_BYTES = 400 };
 
 typedef attn2c_option option_row;
 
