@@ -628,6 +628,7 @@ describe("a program that serves", function()
     plain.build()
     assert.equal(1, (plain.run("ldd llama/llama | grep -i libevent")))
     assert.equal(1, (plain.run("strings llama/llama | grep -iE 'evhttp|libevent|api-key|/v1/|prometheus'")))
-    assert.same({ 2, "serve: this program was built without it; build it with --serve\n" }, { plain.refusal("llama/llama serve") })
+    assert.same({ 2, "serve: this program was built without it; build it with --serve\n" },
+      { plain.refusal("llama/llama serve") })
   end)
 end)
