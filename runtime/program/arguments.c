@@ -212,6 +212,8 @@ static const struct {
                  {" -l --lang ", "--language"},
                  {" -t --num-threads ", "--threads"},
                  {" --lora ", "--adapter"},
+                 {" --repetitions ", "--reps"},
+                 {" --output ", "--format"},
                  {" -i ", "--input"},
                  {" -o ", "--output"}};
 
