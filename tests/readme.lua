@@ -3,6 +3,7 @@
 --
 -- A README has these marks, and this program writes the lines between them:
 --   <!-- families -->              a row for each family of checkpoints
+--   <!-- architectures -->         the architectures of GGUF files, by what they are
 --   <!-- sounds -->                a row for each field of the key `sound`
 --   <!-- end -->                   the end of the lines
 -- With --check it writes nothing, names the files that are out of date, and ends with status 1. With --files FOLDER ...
@@ -10,6 +11,7 @@
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 local root = here .. "/.."
 if not package.path:find(root .. "/gen/?.lua", 1, true) then package.path = root .. "/gen/?.lua;" .. package.path end
+local architectures = require("checkpoints.architectures")
 local families = require("checkpoints.families")
 local files = require("common.files")
 local lfs = require("lfs")
@@ -112,6 +114,20 @@ local function table_of_families()
   return table.concat(rows, "\n")
 end
 
+-- Returns a table of the architectures of GGUF files, by their classes.
+local function table_of_architectures()
+  local kinds = { { "decoders", {} }, { "encoders", {} }, { "encoders with decoders", {} } }
+  for _, name in ipairs(words.sorted_keys(architectures)) do
+    local class = architectures[name].class
+    local kind = class:find("ConditionalGeneration$") and 3 or (class:find("CausalLM$") or class:find("LMHead")) and 1
+      or 2
+    table.insert(kinds[kind][2], ("`%s`"):format(name))
+  end
+  local rows = { "| architectures | |", "|---|---|" }
+  for _, kind in ipairs(kinds) do rows[#rows + 1] = ("| %s | %s |"):format(kind[1], table.concat(kind[2], ", ")) end
+  return table.concat(rows, "\n")
+end
+
 -- Returns a table with a row for each field of the key `sound`.
 local function table_of_sounds()
   local rows = { "| field | default | meaning |", "|---|---|---|" }
@@ -134,7 +150,7 @@ function readme.anchor(heading)
   return (heading:lower():gsub("`", ""):gsub("[^%w%s_-]", ""):gsub("%s", "-"))
 end
 
-local tables = { families = table_of_families, sounds = table_of_sounds }
+local tables = { architectures = table_of_architectures, families = table_of_families, sounds = table_of_sounds }
 
 --- Returns the text of a README with the right lines between its marks.
 function readme.render(name, text)

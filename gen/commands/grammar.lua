@@ -96,8 +96,8 @@ end)
 
 command("bench", with_tuning, "Build, then time it against the peak of this machine.", function(sub)
   sub:option("--weights", WEIGHTS_HELP):argname("FILE")
-  sub:option("-r --repetitions", REPETITIONS_HELP):argname("N")
-  sub:option("-o --output", "The format of the table."):choices { "md", "json", "csv" }
+  sub:option("-r --repetitions --reps", REPETITIONS_HELP):argname("N")
+  sub:option("-o --output --format", "The format of the table."):choices { "md", "json", "csv" }
   sub:option("--length", "Time a call of N tokens, in a model of any length."):argname("N")
   sub:flag("--profile", "Split the time by operation and layer.")
   sub:flag("--bound", "Print the time that the best tiles and row operations would take, part by part.")
@@ -123,7 +123,7 @@ command("report", with_tuning, "Build, check and time it, and write the results 
   sub:option("--attention", "Also write the maps of attention to this folder, as PNG."):argname("FOLDER")
   sub:option("--seed", SEED_HELP):argname("K")
   sub:option("--scale", "A file of `bench --scale -o json`: also draws its predictions."):argname("FILE")
-  sub:option("-r --repetitions", REPETITIONS_HELP):argname("N")
+  sub:option("-r --repetitions --reps", REPETITIONS_HELP):argname("N")
   sub:option("-o --output", "The page to write (default: out/NAME.html)."):argname("FILE")
 end)
 

@@ -115,7 +115,8 @@ hints.values = {
     host = "native auto cpu", aarch64 = "arm64 arm neon", x86_64 = "amd64 x86 x86-64 sse avx", avx512 = "avx512f",
     ["!programs only run on processors"] = "cuda gpu metal mps",
   },
-  precision = by_word { ['!weights = "int4" has 4 bits'] = "int4 nf4 4bit", ["!8-bit floats are not supported"] = "fp8" },
+  precision = by_word { ['!weights = "int4" has 4 bits'] = "int4 nf4 4bit",
+    ["!8-bit floats are not supported"] = "fp8" },
   weights = by_word {
     int2 = "q2_k", int3 = "q3_k q3_k_s q3_k_m q3_k_l", int4 = "q4_0 q4 nf4 4bit awq gptq", int4m = "q4_1",
     int4k = "q4_k q4_k_s q4_k_m", int5 = "q5_0", int5m = "q5_1", int5k = "q5_k q5_k_s q5_k_m", int6k = "q6_k",

@@ -17,7 +17,8 @@ size_t attn2c_utf8_part(const char *text, size_t available, int *valid);
 /* Returns the code point of the well-formed character at `text`, whose width is known. */
 uint32_t attn2c_utf8_point(const char *text, size_t width);
 
-/* Returns the bytes of the byte order mark that a text begins with, 3, or 0 without one; -1: it is UTF-16's. */
+/* Returns the bytes of the byte order mark that a text begins with, 3, or 0 without one; -1: it is UTF-16's.
+ */
 int attn2c_utf8_mark(const char *text, size_t length);
 
 /* False for a control, a mark of direction, a tag or a character without width. gen/common/terminal.lua has

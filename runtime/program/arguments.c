@@ -12,7 +12,7 @@
 #include <getopt.h>
 
 /* getopt_long returns FIRST_OPTION and the index of an option's row, or its letter. */
-enum { FIRST_OPTION = 256, ALLOWED_BYTES = 600 };
+enum { FIRST_OPTION = 256, ALLOWED_BYTES = 400 };
 
 typedef attn2c_option option_row;
 
@@ -195,7 +195,8 @@ static const char *allowed(attn2c_command command, char text[ALLOWED_BYTES]) {
     length += (size_t)snprintf(text + length, ALLOWED_BYTES - length, "%s%s", length ? ", " : "allowed are ",
                                shown(attn2c_option_at(i)));
   }
-  if (length >= ALLOWED_BYTES) snprintf(text, ALLOWED_BYTES, "%s --help lists them", name_of_command(command));
+  if (length >= ALLOWED_BYTES)
+    snprintf(text, ALLOWED_BYTES, "%s --help lists them", name_of_command(command));
   return text;
 }
 
@@ -211,6 +212,8 @@ static const struct {
                  {" -l --lang ", "--language"},
                  {" -t --num-threads ", "--threads"},
                  {" --lora ", "--adapter"},
+                 {" --repetitions ", "--reps"},
+                 {" --output ", "--format"},
                  {" -i ", "--input"},
                  {" -o ", "--output"}};
 
@@ -239,7 +242,8 @@ static const char *command_name(const void *list, int i) {
   return i < of_server ? commands[ATTN2C_COMMAND_INFO + i] : attn2c_the_server->name;
 }
 
-/* Reports an unknown option of a command, with the option that is meant or resembles it, or with all options. */
+/* Reports an unknown option of a command, with the option that is meant or resembles it, or with all options.
+ */
 static void refuse_option(const char *word, attn2c_command command, attn2c_message *message) {
   char name[64], text[ALLOWED_BYTES];
   const option_row *meant = row_meant(word, command);
@@ -252,9 +256,8 @@ static void refuse_option(const char *word, attn2c_command command, attn2c_messa
   if (meant && is_offered(meant, command)) near = meant->name + 2;
   if (meant && !attn2c_option_is_offered(meant))
     attn2c_say(message, "%s: no option '%s': this model was built %s", name_of_command(command), word,
-               meant->kind == ATTN2C_OPTION_THREADS
-                   ? "for one thread; build it with threads=N"
-                   : "without adapters; build it with adapters.NAME=FOLDER");
+               meant->kind == ATTN2C_OPTION_THREADS ? "for one thread; build it with threads=N"
+                                                    : "without adapters; build it with adapters.NAME=FOLDER");
   else if (near)
     attn2c_say(message, "%s: no option '%s'; did you mean --%s?", name_of_command(command), word, near);
   else
@@ -356,7 +359,8 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     if (strcmp(argv[1], name_of_command((attn2c_command)i)) == 0) arguments->command = (attn2c_command)i;
   }
   if (strcmp(argv[1], "serve") == 0 && arguments->command == ATTN2C_COMMAND_NONE)
-    return attn2c_fail(message, ATTN2C_USAGE, "serve: this program was built without it; build it with --serve");
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "serve: this program was built without it; build it with --serve");
   if (arguments->command == ATTN2C_COMMAND_NONE) {
     const int count = (continues() ? ATTN2C_COMMAND_PERPLEXITY : ATTN2C_COMMAND_PACK) + !!&attn2c_the_server;
     const char *near = attn2c_nearest(argv[1], count, command_name, NULL);

@@ -9,7 +9,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "a checkpoint's folder or file, or a file that pack wrote; a model with weights linked in uses these in "
      "their place"},
     {"--weights", NULL, "F", CHECK, ONCE, AT(weights), 0, 0, 0, NULL,
-     "a checkpoint's folder or file, or a file that pack wrote, whose checksum is compared (default: the weights "
+     "a checkpoint's folder or file, or a file that pack wrote, whose checksum is compared (default: the "
+     "weights "
      "linked in, or seeded random weights)"},
     {"--weights", NULL, "F", BENCH, ONCE, AT(weights), 0, 0, 0, NULL,
      "a checkpoint's folder or file, or a file that pack wrote (default: the weights linked in, or seeded "

@@ -54,7 +54,10 @@ class _Library:
         self.set_threads = self.optional("set_threads", ctypes.c_int, _pointer, ctypes.c_int)
 
     def function(self, name: str, result: Any, *arguments: Any) -> Any:
-        function = getattr(self._library, "%s_%s" % (self.name, name))
+        function = getattr(self._library, "%s_%s" % (self.name, name), None)
+        if function is None:
+            raise ImportError("%s has no function %s_%s: it is of another build; build the model anew"
+                              % (self.file, self.name, name))
         function.restype, function.argtypes = result, arguments
         return function
 

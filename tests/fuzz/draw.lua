@@ -8,7 +8,7 @@ local checkpoint = require("draw_checkpoint")
 local context = require("draw_context")
 local experts = require("draw_experts")
 local hybrids = require("draw_hybrids")
-local keys = require("data.keys")
+local known_keys = require("data.keys")
 local ranks = require("draw_ranks")
 local scale_blocks = require("data.scale_blocks")
 local sound = require("draw_sound")
@@ -447,7 +447,7 @@ end
 -- Leaves out keys of positions that a description or encoder was drawn with, and has no more.
 local function leave_out_positions(d, positions)
   local used = words.set(type(positions) == "table" and positions or { positions })
-  for _, field in ipairs(keys.list) do
+  for _, field in ipairs(known_keys.list) do
     if field.with and not words.any(field.with, function(word) return used[word] end) then d[field.key] = nil end
   end
 end

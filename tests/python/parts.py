@@ -189,6 +189,8 @@ refuses(ValueError, "status 3", opened.check, 3)
 refuses(OSError, "not there", opened.check, 4, b"not there")
 refuses(MemoryError, "status 5", opened.check, 5)
 refuses(RuntimeError, "status 6", opened.check, 6)
+opened.name, opened.file, opened._library = "m", "libm.so", types.SimpleNamespace()
+refuses(ImportError, "libm.so has no function m_open: it is of another build", opened.function, "open", None)
 
 # Texts are UTF-8 with their lengths, so that they may have a NUL.
 pair = text._text("text", ("a\0ä", b"b"), text._TextIn)

@@ -381,8 +381,8 @@ function read.positions(say, field, value)
   if type(value) ~= "table" then return read.word(say, field, value) end
   local first, second = value[1], value[2]
   if #value == 2 and of_inputs[first] and of_attentions[second] then return { first, second } end
-  return say(field.key, "a list, but two words are allowed: \"learned\", \"sinusoidal\" or \"convolution\", and then \"alibi\", "
-    .. "\"t5\" or \"disentangled\"")
+  return say(field.key, "a list, but two words are allowed: \"learned\", \"sinusoidal\" or \"convolution\", and then "
+    .. "\"alibi\", \"t5\" or \"disentangled\"")
 end
 
 function read.layer_groups(say, field, value)

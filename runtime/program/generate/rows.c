@@ -125,7 +125,8 @@ const attn2c_option attn2c_generation_options[ATTN2C_GENERATION_OPTIONS] = {
      NULL, "allows only these tokens. May be repeated"},
     {"--beams", NULL, "N", GENERATE, INT, AT(generate.beams), 0, 1, ATTN2C_MOST_SEQUENCES, NULL,
      "searches with N beams, and gives each answer once it is whole; at most the model's number of "
-     "sequences. These and the next five options have the defaults of the folder's generation_config.json (1: "
+     "sequences. These and the next five options have the defaults of the folder's generation_config.json "
+     "(1: "
      "no search)"},
     {"--length-penalty", NULL, "X", GENERATE, REAL, AT(generate.length_penalty), 0, 0, 0, NULL,
      "with beams: divides the score of an answer by the number of its tokens to the power X (default 1)"},

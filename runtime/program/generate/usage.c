@@ -82,8 +82,9 @@ int attn2c_generate_check_usage(attn2c_generate_job *job) {
         "gives token ids";
   if (arguments->audio_count > 0 || arguments->vad || arguments->words || given->feature_count > 0 ||
       given->language || given->task || given->timestamps || arguments->answers >= ATTN2C_ANSWERS_SRT)
-    faults[count++] = "--audio, --vad, --words, --features, --language, --task, --timestamps, --format srt and "
-                      "vtt: go with models that write down speech";
+    faults[count++] =
+        "--audio, --vad, --words, --features, --language, --task, --timestamps, --format srt and "
+        "vtt: go with models that write down speech";
   if (given->source_language && !is_text)
     faults[count++] = "--source-language: goes with --prompt, in a model that was built with a tokenizer";
   if (given->target_language && !job->text)

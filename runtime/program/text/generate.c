@@ -220,8 +220,7 @@ static int read_file(const attn2c_text_facts *facts, const char *path, int32_t *
   ATTN2C_TRY(attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &tokenizer, message));
   ATTN2C_TRY(attn2c_text_work_create(tokenizer, &work));
   const int mark = attn2c_utf8_mark(bytes, length);
-  if (mark < 0)
-    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is in UTF-16, but UTF-8 is expected", path);
+  if (mark < 0) return attn2c_fail(message, ATTN2C_FORMAT, "%s: is in UTF-16, but UTF-8 is expected", path);
   const int status =
       attn2c_encode_all(work, facts, bytes + mark, length - (size_t)mark, 0, 0, &tokens, &fault);
   if (status != ATTN2C_OK) return attn2c_fail(message, status, "%s: %s", path, fault);

@@ -22,7 +22,8 @@ describe("JSON", function()
   end)
 
   local refused = {
-    [""] = "a value is expected", ["\xef\xbb\xbf{}"] = "begins with a byte order mark", ["{"] = "a string is expected", ['{"a"}'] = "':' is expected",
+    [""] = "a value is expected", ["\xef\xbb\xbf{}"] = "begins with a byte order mark",
+    ["{"] = "a string is expected", ['{"a"}'] = "':' is expected",
     ['{"a":1,}'] = "a string is expected", ["[1,2,]"] = "a value is expected", ['{"a":1} x'] = "nothing more",
     ["[01]"] = "a malformed number", ["[1.]"] = "a malformed number", ["[.5]"] = "a value is expected",
     ["[+1]"] = "a value is expected", ["[1e]"] = "a malformed number", ["[NaN]"] = "a value is expected",

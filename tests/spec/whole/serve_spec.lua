@@ -680,7 +680,7 @@ describe("a program that serves", function()
     plain.build()
     assert.equal(1, (plain.run("ldd llama/llama | grep -i libevent")))
     assert.equal(1, (plain.run("strings llama/llama | grep -iE 'evhttp|libevent|api-key|/v1/|prometheus'")))
-    assert.same({ 2, "no command 'serve'; allowed are info, run, check, bench, pack, generate, chat and perplexity "
-      .. "(--help explains them)\n" }, { plain.refusal("llama/llama serve") })
+    assert.same({ 2, "serve: this program was built without it; build it with --serve\n" },
+      { plain.refusal("llama/llama serve") })
   end)
 end)

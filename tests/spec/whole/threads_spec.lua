@@ -91,7 +91,7 @@ describe("threads", function()
     build("threads=1")
     local code, said = helper.run(scratch .. "/crew/crew check --threads 1")
     assert.equal(2, code)
-    assert.matches("^crew: check: no option '%-%-threads'; allowed are [^\n]*\n$", said)
+    assert.matches("^crew: check: no option '%-%-threads': this model was built for one thread; [^\n]*\n$", said)
     assert.is_nil(succeeds(scratch .. "/crew/crew run --help"):find("--threads", 1, true))
     for _, name in ipairs { "crew.h", "crew_model.c" } do
       assert.is_nil(helper.read(scratch .. "/crew/" .. name):find("set_threads", 1, true), name)

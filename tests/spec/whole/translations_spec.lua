@@ -226,8 +226,10 @@ describe("a source or option that a model cannot use is refused in a line:", fun
   refused("--input ids=ids.npy --prefix x", "--prefix: goes with --prompt, in a model that was built with a tokenizer")
   refused("--input ids=ids.npy --split sentences",
     "--split: goes with --prompt, in a model that was built with a tokenizer")
-  refused("--prompt x --vad", "--audio, --vad, --features, --language, --task, --timestamps: go with models that write "
-    .. "down speech")
+  for _, words in ipairs { "--vad", "--words", "--format vtt" } do
+    refused("--prompt x " .. words, "--audio, --vad, --words, --features, --language, --task, --timestamps, --format "
+      .. "srt and vtt: go with models that write down speech")
+  end
   refused("--input ids=ids.npy --target-language fra",
     "--target-language: goes with --prompt, as its token is in front of the source", "marian")
   refused("--prompt x --source-language fra",

@@ -1,7 +1,7 @@
 -- validate_attention_spec: the keys that say what kind of attention a layer has: their
 -- defaults, what each refuses, and which go together.
 local helper = require("tests.spec.helper")
-local keys = require("data.keys")
+local known_keys = require("data.keys")
 local words = require("common.words")
 
 local function spec(more) return helper.tiny(more, "validate").spec end
@@ -186,7 +186,7 @@ describe("positions", function()
       alibi_max = 4, t5_distance = 9, position_norm = true, position_kernel = 3 } do
       assert.matches(("^%s: goes with positions = \"%%l"):format(key), refusal({ [key] = value }))
     end
-    for _, field in ipairs(keys.list) do
+    for _, field in ipairs(known_keys.list) do
       if field.with and field.default then assert.same({}, refusals({ [field.key] = field.default })) end
     end
     assert.equal('memory.alibi_max: goes with positions = "alibi"', refusal({ positions = "alibi", alibi_max = 4,
