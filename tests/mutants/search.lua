@@ -109,6 +109,11 @@ return function(of, spec)
       filter = "in packed weights", wrong = "packed weights of another adapter are taken" },
   }
 
+  of("runtime/program/answers/answer.c", "c:search") {
+    { name = "search_dot", old = "similarity == ATTN2C_COSINE)", new = "similarity <= ATTN2C_DOT)",
+      filter = "search/embeddings*", wrong = "embeddings of a model that takes products are compared by the cosine" },
+  }
+
   of("runtime/program/text/meaning.c", "c:search") {
     { name = "meaning_mean", old = "is_mean ? (double)query->count : 1.0",
       new = "is_mean ? 1.0 : 1.0", filter = "*/vectors_*",
