@@ -115,8 +115,8 @@ return function(of, spec)
   }
 
   of("runtime/program/text/meaning.c", "c:search") {
-    { name = "meaning_mean", old = "is_mean ? (double)query->count : 1.0",
-      new = "is_mean ? 1.0 : 1.0", filter = "*/vectors_*",
+    { name = "meaning_mean", old = "facts->late->mean ? (double)query->count : 1.0",
+      new = "facts->late->mean ? 1.0 : 1.0", filter = "*/vectors_*",
       wrong = "a mean is a sum" },
     { name = "meaning_next", old = "i += first <= second, j += second <= first",
       new = "i += first <= second || 1, j += second <= first || 1",
