@@ -334,8 +334,8 @@ end
 -- others, and without a tokenizer or pictures.
 local function texts_of(self) return self.has_similarity and self.pictures and path_of(self) or nil end
 
--- Returns label_function for what a cross-encoder's folder says of its scores, or nil if it says nothing. Several scores
--- as they are, or with a softmax, are those of a classifier. count: the number of labels.
+-- Returns label_function for what a cross-encoder's folder says of its scores, or nil if it says nothing. Several
+-- scores as they are, or with a softmax, are a classifier's scores. count: the number of labels.
 local function score_function_of(self, count)
   local word = sentence.score_function(self.folder)
   if not word then return nil end

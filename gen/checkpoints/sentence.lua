@@ -12,6 +12,9 @@ local SETTINGS = "config_sentence_transformers.json: "
 
 local function refuse(...) faults.raise("usage", "modules.json: " .. faults.line(...)) end
 
+-- True for a folder of sentence-transformers' own models of vectors of tokens.
+local function is_multi_vector(folder) return (folder.settings or {}).model_type == "MultiVectorEncoder" end
+
 -- A pooling's old key, its new word and attn2c's word, in the order in which several results are concatenated.
 local pools = {
   { "cls_token", "cls", "first" }, { "max_tokens", "max", "max" }, { "mean_tokens", "mean", "mean" },
@@ -133,7 +136,11 @@ function sentence.check(folder, notes)
   end
   look(folder.settings, "config_sentence_transformers.json")
   local file = folder.limits_file or "sentence_bert_config.json"
-  look(limits, file, "sentence_bert_config.json")
+  if is_multi_vector(folder) then
+    known.check(limits, file, { "sentence_bert_config.json of MultiVectorEncoder", "sentence_bert_config.json" }, notes)
+  else
+    look(limits, file, "sentence_bert_config.json")
+  end
   for _, key in ipairs { "processor_kwargs", "tokenizer_args" } do
     look(limits[key], ("%s: %s"):format(file, key), "sentence_bert_config.json: processor_kwargs")
   end
@@ -151,7 +158,8 @@ function sentence.check(folder, notes)
   if folder.read then look(folder.read("artifact.metadata"), "artifact.metadata") end
   for _, module in ipairs(folder.modules or {}) do
     look(module.entry, "modules.json")
-    if (kinds[module.kind] or module.kind == "SpladePooling") and module.path then -- a GGUF file's modules have none
+    local is_known = kinds[module.kind] or words.set { "SpladePooling", "MultiVectorMask" }[module.kind]
+    if is_known and module.path then -- a GGUF file's modules have none
       look(module.config, module.path .. "/config.json", "config.json of module " .. module.kind)
     end
   end
@@ -165,6 +173,7 @@ function sentence.prompt(folder, task)
     return instructions[task] ~= "" and instructions[task] or nil
   end
   local name, prompts = json.given(folder.settings or {}, "default_prompt_name"), prompts_of(folder)
+  if is_multi_vector(folder) then name = prompts.document and "document" or nil end -- texts are documents
   if name == nil then return nil end
   if type(name) ~= "string" then
     faults.raise("format",
@@ -272,22 +281,33 @@ local function splade_of(module, scores)
       json.shown(config.activation_function)))
 end
 
---- True if a folder's model gives vectors of tokens compared one by one (ColBERT), by PyLate or in Stanford's format.
+--- True if a folder's model gives vectors of tokens compared one by one (ColBERT): of sentence-transformers, PyLate or
+--- in Stanford's format.
 function sentence.is_late(folder)
   local settings, classes = folder.settings or {}, folder.config.architectures
-  return settings.similarity_fn_name == "MaxSim" or settings.query_prefix ~= nil
+  return is_multi_vector(folder) or settings.similarity_fn_name == "MaxSim" or settings.query_prefix ~= nil
     or type(classes) == "table" and classes[1] == "HF_ColBERT"
 end
 
 -- Returns the stages of vectors of tokens: the linear layers after the model, and unit length.
 local function late_stages(folder)
-  local stages = {}
+  local stages, is_own, is_unit = {}, is_multi_vector(folder), false
   for i = 2, #(folder.modules or {}) do
     local module = folder.modules[i]
-    if module.kind ~= "Dense" and module.kind ~= "Normalize" then
-      refuse(module.kind .. " is not supported here; supported after Transformer is Dense")
+    if module.kind ~= "Dense" and module.kind ~= "Normalize" and not (is_own and module.kind == "MultiVectorMask") then
+      refuse(module.kind .. " is not supported here; supported after Transformer are Dense, MultiVectorMask, Normalize")
     end
-    if module.kind == "Dense" then kinds.Dense(module, stages, nil, true) end
+    is_unit = is_unit or module.kind == "Normalize"
+    if module.kind == "Dense" then
+      if is_unit then refuse("Dense after Normalize is not supported here") end
+      kinds.Dense(module, stages, nil, true)
+    end
+  end
+  if is_own then
+    if #stages == 0 then refuse("MultiVectorEncoder without Dense is not supported") end
+    if is_unit then stages[#stages + 1] = { "normalise" } end
+    stages[#stages].name = "token_embeddings"
+    return stages
   end
   local tensor = folder.tensors["linear.weight"]
   if #stages == 0 then
@@ -314,12 +334,46 @@ local function first_of(list, default)
   return default
 end
 
+-- Returns how sentence-transformers' own models make vectors of tokens, as the key `late_interaction` has it. Prompts
+-- say which texts are queries. most: the most tokens of a text.
+local function of_multi_vector(folder, most)
+  local limits, file = folder.limits or {}, folder.limits_file or "sentence_bert_config.json"
+  local expansion, mask = json.given(limits, "query_expansion"), nil
+  for _, module in ipairs(folder.modules) do
+    if module.kind == "MultiVectorMask" then mask = module.config or {} end
+  end
+  if expansion and (type(expansion) ~= "table" or expansion.strategy ~= "fixed" or not mask
+    or json.given(expansion, "token", "[MASK]") ~= "[MASK]") then
+    faults.raise("usage", "%s: query_expansion: supported is only the strategy fixed with the mask token, with a "
+      .. "module MultiVectorMask", file)
+  end
+  mask = mask or {}
+  local tasks = json.given(mask, "skiplist_tasks", { "document" })
+  if json.given(mask, "keep_only_token_ids") or type(tasks) ~= "table" or #tasks ~= 1 or tasks[1] ~= "document" then
+    refuse("MultiVectorMask: only a list of words that documents leave out is supported")
+  end
+  local longest = math.min(most, sentence.limit(folder, {}) or most)
+  local function count(object, key, name)
+    local value = json.given(object, key, longest)
+    if math.type(value) == "integer" and value >= 4 then return math.min(value, most) end
+    faults.raise("format", "%s: %s: %s, but a number of tokens from 4 is expected", file, name or key,
+      json.shown(value))
+  end
+  local skip = json.given(mask, "skiplist_words", {})
+  skip = #skip > 0 and skip or nil
+  return { document_length = count(limits, "document_length"), skip = skip, skips_unknown = skip and false,
+    query_length = expansion and count(expansion, "length", "query_expansion.length") or count(limits, "query_length"),
+    expands = expansion and true or nil, attends = expansion and expansion.attend == true or nil,
+    mean = json.given(folder.settings, "similarity_fn_name") == "meanmaxsim" or nil }
+end
+
 --- Returns how a folder's vectors of tokens are compared, as the key `late_interaction` has it; nil for others. most:
 --- the most tokens of a text.
 function sentence.late(folder, most)
   local settings = folder.settings or {}
   if folder.tensors["colbert_linear.weight"] and folder.modules then return { first = 1, mean = true } end
   if not sentence.is_late(folder) then return nil end
+  if is_multi_vector(folder) then return of_multi_vector(folder, most) end
   local old = folder.read and folder.read("artifact.metadata") or {}
   local is_old = folder.config.architectures and folder.config.architectures[1] == "HF_ColBERT"
   local function count(key, old_key, default)

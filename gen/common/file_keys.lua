@@ -436,6 +436,8 @@ sections["sentence_bert_config.json"] = {
     config_kwargs = {}, document_length = {}, processing_kwargs = {}, query_expansion = {}, query_length = {},
     tokenizer_name_or_path = {} } },
 }
+sections["sentence_bert_config.json of MultiVectorEncoder"] = { by = "sentence-transformers",
+  read = "document_length query_expansion query_length" }
 sections["sentence_bert_config.json: processor_kwargs"] = { by = "sentence-transformers", read = "model_max_length",
   without = { [PADDING] = "padding_side", [LOADING] = "trust_remote_code use_fast" } }
 
@@ -474,8 +476,8 @@ sections["config_sentence_transformers.json"] = {
   read = [[activation_fn attend_to_expansion_tokens default_prompt_name do_query_expansion document_length
     document_prefix prompts query_length query_prefix similarity_fn_name skiplist_words truncate_dim]],
   without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules" },
-  refused = { ["supported are SentenceTransformer, SparseEncoder, CrossEncoder and ColBERT"] = {
-    model_type = { "SentenceTransformer", "SparseEncoder", "CrossEncoder", "ColBERT" } } },
+  refused = { ["supported are SentenceTransformer, SparseEncoder, CrossEncoder, MultiVectorEncoder and ColBERT"] = {
+    model_type = { "SentenceTransformer", "SparseEncoder", "CrossEncoder", "MultiVectorEncoder", "ColBERT" } } },
 }
 
 sections["gliner_config.json"] = {
@@ -527,6 +529,7 @@ for kind, section in pairs {
   LayerNorm = { read = module_names, without = { [TENSORS] = "dimension" } },
   Normalize = { read = module_names },
   Dropout = { without = { [TRAINING] = "dropout" } },
+  MultiVectorMask = { read = "keep_only_token_ids skiplist_tasks skiplist_words" },
 } do
   section.by = "sentence-transformers"
   sections["config.json of module " .. kind] = section

@@ -335,8 +335,9 @@ keys.list = {
     meaning = "with an output called token_embeddings: how texts become vectors of tokens, and are compared: { "
       .. "query_marker = \"[unused0]\", document_marker = \"[unused1]\" (a token after the first), query_length = 32, "
       .. "document_length = 180 (tokens), expands = true (queries are filled up with the mask token), attends = false "
-      .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
-      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: the mean "
+      .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), skips_unknown = "
+      .. "true (those that the vocabulary lacks are the unknown token; false: they are left out), first = 0 (rows at "
+      .. "the beginning without one), mean = false (a score is the sum of a query's best cosines; true: the mean "
       .. "of them) }" },
   { key = "spans", type = "spans", default_text = "none",
     meaning = "with outputs called starts, ends and labels: texts get spans of labels that come with them (GLiNER): { "

@@ -48,7 +48,7 @@ local function written_of(state, path, warnings)
 end
 
 -- Returns the ids of the tokens that late interaction needs: { query_marker, document_marker, expansion, skip = ids },
--- or nil. As in PyLate, a token to skip that the vocabulary lacks is the unknown one.
+-- or nil. As in PyLate, a token to skip that the vocabulary lacks is the unknown one, unless skips_unknown is false.
 local function late_tokens(given, made)
   if not given then return nil end
   local function find(token) return made.model.added_ids[token] or made.model.ids[token] end
@@ -64,7 +64,7 @@ local function late_tokens(given, made)
     faults.raise("format", made.file .. ": late_interaction.expands: the tokenizer has no mask, EOS or padding token")
   end
   for _, token in ipairs(given.skip) do
-    local id = find(token) or specials.unk
+    local id = find(token) or given.skips_unknown and specials.unk
     if id and not seen[id] then seen[id], skip[#skip + 1] = true, id end
   end
   return { query_marker = marker("query_marker"), document_marker = marker("document_marker"), expansion = expansion,

@@ -91,7 +91,8 @@ Test(text_program, similar_texts_are_a_matrix) {
 static attn2c_rank *make_rank(attn2c_answer_format format, int *status) {
   static const float east[] = {1, 0}, north[] = {0, 2}, almost[] = {9, 1}, between[] = {3, 3},
                      odd[] = {NAN, 1};
-  attn2c_rank *rank = attn2c_rank_open(0, 0, 2, format);
+  static const attn2c_text_facts facts;
+  attn2c_rank *rank = attn2c_rank_open(0, &facts, 2, format);
   *status = rank ? ATTN2C_OK : ATTN2C_MEMORY;
   if (!rank) return NULL;
   attn2c_meaning of_east = {.kind = ATTN2C_ANSWER_EMBEDDING, .count = 1, .width = 2};

@@ -195,7 +195,28 @@ def stanford(folder, generator):
     write_vectors(folder)
 
 
-CASES = [splade, splade_twice, bge_m3, colbert, colbert_attends, colbert_plain, stanford]
+def multi_vector(folder, generator):
+    """A folder of sentence-transformers' own models: prompts are texts, and the mean of a query's products is taken."""
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Dense, Transformer
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+    save(folder, "BertModel", BERT, generator)
+    model = Transformer(str(folder), model_kwargs={"dtype": torch.float32}, document_length=DOCUMENT, query_expansion={
+        "strategy": "fixed", "attend": False, "length": QUERY})
+    dense = Dense(WIDTH, DIM, bias=False, activation_function=torch.nn.Identity(), module_input_name="token_embeddings")
+    dense.linear.weight.data = half(generator, DIM, WIDTH).float()
+    made = MultiVectorEncoder(modules=[model, dense, MultiVectorMask([",", "none"])], device="cpu",
+                              similarity_fn_name="meanmaxsim", prompts={"query": "a b - ", "document": "hello, "})
+    made.save_pretrained(str(folder), create_model_card=False)
+    queries, texts = ([each.numpy() for each in encode(TEXTS, batch_size=1, convert_to_numpy=False)]
+                      for encode in (made.encode_query, made.encode_document))
+    np.save(folder / "queries.npy", padded(queries))
+    np.save(folder / "out_token_embeddings.npy", padded(texts))
+    np.save(folder / "vectors.npy", np.array([len(each) for each in texts], np.int32))
+    np.save(folder / "scores.npy", best_sums(queries, texts, True))
+
+
+CASES = [splade, splade_twice, bge_m3, colbert, colbert_attends, colbert_plain, stanford, multi_vector]
 
 
 def main():

@@ -22,6 +22,7 @@ local read_table = values.table_reader({
   query_length = { type = "integer", min = 4, max = 65536 },
   document_length = { type = "integer", min = 4, max = 65536 },
   expands = { type = "boolean", default = false }, attends = { type = "boolean", default = false },
+  skips_unknown = { type = "boolean", default = true },
   first = { type = "integer", min = 0, max = 64, default = 0 }, mean = { type = "boolean", default = false },
 }, '{ query_marker = "[unused0]", document_marker = "[unused1]", query_length = 32, expands = true }')
 

@@ -353,8 +353,8 @@ describe("the table of a checkpoint's keys", function()
       return fault.lines[1]:match("[%w_]+%.json: .*$")
     end
     assert.equal('config_sentence_transformers.json: model_type: "Other" is not supported: supported are '
-      .. "SentenceTransformer, SparseEncoder, CrossEncoder and ColBERT", line { ["config_sentence_transformers.json"] =
-      '{"model_type":"Other"}' })
+      .. "SentenceTransformer, SparseEncoder, CrossEncoder, MultiVectorEncoder and ColBERT", line {
+      ["config_sentence_transformers.json"] = '{"model_type":"Other"}' })
     assert.matches('^sentence_bert_config%.json: transformer_task: "any%-to%-any" is not supported: ', line {
       ["sentence_bert_config.json"] = '{"transformer_task":"any-to-any"}' })
     assert.matches('^sentence_bert_config%.json: module_output_name: "x" is not supported: ', line {
