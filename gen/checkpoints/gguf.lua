@@ -215,10 +215,11 @@ end
 -- Returns rules of names for tensors that llama.cpp's converter joins when asked to: queries, keys and values, and the
 -- gates and rest of experts. A scheme of separate tensors has none of their names.
 local function joined_rules(self, record)
-  local rules = {}
+  local rules, is_joined = {}, false -- in the scheme, too
   for _, entry in ipairs(record.tensors) do
     local source = entry[1] == "l*.attn.{q,k}" and entry[2]
-    if source and self.tensors["blk.0.attn_qkv.weight"] then
+    is_joined = is_joined or entry[1] == "l*.attn.{q,k,v}"
+    if source and not is_joined and self.tensors["blk.0.attn_qkv.weight"] then
       for part, name in ipairs { "q", "k", "v" } do
         rules["l*.attn." .. name] = { "blk.*.attn_qkv", part = part, parts = { "heads", "kv_heads", "kv_heads" },
           unpair = part < 3 and source.unpair or nil }
