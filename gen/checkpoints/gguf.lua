@@ -58,7 +58,7 @@ local function config_of(self, name, record)
   return config, known
 end
 
--- Keys of layers with a window -> those of all layers.
+-- Keys of layers with a window -> the keys of all layers.
 local of_windows = { ["attention.key_length_swa"] = "attention.key_length",
   ["attention.value_length_swa"] = "attention.value_length", ["rope.dimension_count_swa"] = "rope.dimension_count",
   ["rope.freq_base_swa"] = "rope.freq_base" }
