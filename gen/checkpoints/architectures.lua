@@ -150,9 +150,15 @@ add_decoder("qwen2moe", "Qwen2Moe", { model_type = "qwen2_moe",
   end) })
 add_decoder("qwen2", "Qwen2")
 add_decoder("qwen3", "Qwen3", { told = has_bias })
--- Sets which layers slide, if the file says it.
+-- Sets which layers slide, if the file says it: by a flag for each layer, or every how many layers one does not.
 local function set_layer_types(config, file)
-  local list = file.flags(file.metadata["general.architecture"] .. ".attention.sliding_window_pattern")
+  local name = file.metadata["general.architecture"] .. ".attention.sliding_window_pattern"
+  local period = file.metadata[name]
+  local is_period = math.type(period) == "integer"
+  local list = is_period and {} or file.flags(name)
+  for i = 1, is_period and config.num_hidden_layers or 0 do
+    list[i] = (period == 0 or i % period ~= 0) and 1 or 0
+  end
   config.layer_types = list and words.map(list, function(flag)
     return flag == 1 and "sliding_attention" or "full_attention"
   end)
@@ -187,9 +193,10 @@ add_decoder("gpt-oss", "GptOss", {
   model_type = "gpt_oss", keys = expert_keys { window },
   tensors = decoder_tensors { { "l*.attn.sinks", "blk.*.attn_sinks.weight" },
     { "l*.norm2", "blk.*.post_attention_norm" } },
-  told = has_bias, derive = decoder({}, function(config)
+  told = has_bias, derive = decoder({}, function(config, file)
     config.rope_scaling = config.rope_scaling or { rope_type = "default" }
     config.rope_scaling.truncate = false
+    set_layer_types(config, file)
   end),
 })
 
@@ -214,6 +221,7 @@ add_decoder("cohere2", "Cohere2", { keys = decoder_keys(of_layer_norm, { scaled,
   told = has_bias, derive = function(config, file)
     scaled_or_not(config, file)
     set_window_base(config)
+    set_layer_types(config, file)
   end })
 
 add_decoder("stablelm", "StableLm", {
@@ -281,10 +289,11 @@ add_decoder("starcoder2", "Starcoder2", {
 -- llama.cpp's converter adds one to the weights of Gemma's norms, so their rules are the common ones.
 add_decoder("gemma", "Gemma")
 
--- Returns the function that sets the scale of scores: heads' width, except in the largest model, whose number of
--- layers tells it and whose scale is the width divided by the heads.
+-- Returns the function that sets windows, and the scale of scores: heads' width, except in the largest model, whose
+-- number of layers tells it and whose scale is the width divided by the heads.
 local function scalar(largest)
-  return function(config)
+  return function(config, file)
+    if config.sliding_window then set_layer_types(config, file) end
     config.query_pre_attn_scalar = config.num_hidden_layers == largest
       and config.hidden_size // config.num_attention_heads or config.head_dim
   end
@@ -299,7 +308,6 @@ add_decoder("gemma2", "Gemma2", {
 add_decoder("gemma3", "Gemma3", {
   model_type = "gemma3_text",
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
-    maybe("attention.sliding_window_pattern", "sliding_window_pattern"),
     cap("final_logit_softcapping"), maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
   derive = function(config, file)
     if not config.sliding_window then config.sliding_window_pattern = 1 end

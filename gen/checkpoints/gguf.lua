@@ -24,6 +24,8 @@ function kinds.count(value, most)
 end
 function kinds.number(value) return type(value) == "number" and value > 0 and value < math.huge, "a positive number" end
 
+local FLAGS, MOST_LAYERS = { "BOOL", "INT32", "UINT32" }, 1000
+
 -- Returns the one value of a key that may be a list with a value for each layer.
 local function single(self, key, value)
   if type(value) ~= "table" then return value end
@@ -56,7 +58,7 @@ local function config_of(self, name, record)
   return config, known
 end
 
--- Keys of layers with a window -> those of all layers.
+-- Keys of layers with a window -> the keys of all layers.
 local of_windows = { ["attention.key_length_swa"] = "attention.key_length",
   ["attention.value_length_swa"] = "attention.value_length", ["rope.dimension_count_swa"] = "rope.dimension_count",
   ["rope.freq_base_swa"] = "rope.freq_base" }
@@ -73,8 +75,15 @@ end
 -- Refuses or reports keys that nothing reads. known: the keys that have been read.
 local function check_keys(self, name, known, notes)
   local place, file = self.path:match("^(.-)([^/]*)$")
+  local metadata = words.merged(self.metadata)
+  for key, value in pairs(self.metadata) do -- llama.cpp writes lists of a value for each layer
+    if type(value) == "table" and value.type ~= "STRING" and value.count > 0 and value.count <= MOST_LAYERS then
+      local list = gguf.array(self, key, { value.type })
+      if words.all(list, function(each) return each == list[1] end) then metadata[key] = list[1] end
+    end
+  end
   local function listed(key) return key:sub(1, #name + 1) == name .. "." and "{arch}" .. key:sub(#name + 1) or nil end
-  known_keys.check(self.metadata, file .. ": metadata", { known, "GGUF of " .. name, "GGUF" }, notes, listed,
+  known_keys.check(metadata, file .. ": metadata", { known, "GGUF of " .. name, "GGUF" }, notes, listed,
     function(line) faults.raise("format", place .. line) end)
 end
 
@@ -98,7 +107,7 @@ local poolings = { "mean", "cls", "lasttoken" }
 local function modules_of(self, name)
   local key = name .. ".pooling_type"
   local kind = self.metadata[key] or 0
-  if kind == 0 then return nil end
+  if kind == 0 or kind == 0xffffffff then return nil end -- llama.cpp has -1 for a model that says nothing
   if not poolings[kind] then self:refuse_key(key, tostring(kind) .. " is not supported") end
   return { { kind = "Transformer" }, { kind = "Pooling", config = { pooling_mode = poolings[kind] } },
     { kind = "Normalize" } }
@@ -206,10 +215,11 @@ end
 -- Returns rules of names for tensors that llama.cpp's converter joins when asked to: queries, keys and values, and the
 -- gates and rest of experts. A scheme of separate tensors has none of their names.
 local function joined_rules(self, record)
-  local rules = {}
+  local rules, is_joined = {}, false -- in the scheme, too
   for _, entry in ipairs(record.tensors) do
     local source = entry[1] == "l*.attn.{q,k}" and entry[2]
-    if source and self.tensors["blk.0.attn_qkv.weight"] then
+    is_joined = is_joined or entry[1] == "l*.attn.{q,k,v}"
+    if source and not is_joined and self.tensors["blk.0.attn_qkv.weight"] then
       for part, name in ipairs { "q", "k", "v" } do
         rules["l*.attn." .. name] = { "blk.*.attn_qkv", part = part, parts = { "heads", "kv_heads", "kv_heads" },
           unpair = part < 3 and source.unpair or nil }
@@ -252,7 +262,7 @@ function gguf_model.read(path)
     return self.tensors[tensor].shape[1]
   end
   compare_rows(self, name, notes)
-  function self.flags(key) return gguf.array(self, key, { "BOOL" }, facts.most("llama", "num_hidden_layers")) end
+  function self.flags(key) return gguf.array(self, key, FLAGS, facts.most("llama", "num_hidden_layers")) end
   function self.numbers(key) return gguf.array(self, key, { "FLOAT32" }, facts.most("llama", "num_hidden_layers")) end
   function self.floats(tensor, count)
     if not self.tensors[tensor] then faults.raise("format", "%s: %s is missing", path, faults.quote(tensor)) end

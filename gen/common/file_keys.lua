@@ -574,6 +574,8 @@ sections.GGUF = {
       {arch}.shortconv.* {arch}.ssm.* {arch}.swiglu_clamp_* {arch}.swin_norm {arch}.time_decay_extra_dim
       {arch}.time_mix_extra_dim {arch}.token_shift_count {arch}.wkv.*]],
     ["of training"] = "{arch}.rope.scaling.finetuned",
+    ["llama.cpp reads them for Gemma, Granite and Grok only"] = [[{arch}.attention.scale
+      {arch}.attn_logit_softcapping {arch}.final_logit_softcapping {arch}.router_logit_softcapping]],
     ["tokens and scores say the same"] = "tokenizer.huggingface.json",
     ["of programs that fill in code or rank"] = [[tokenizer.ggml.add_sep_token tokenizer.ggml.fim_*
       tokenizer.ggml.middle_token_id tokenizer.ggml.prefix_token_id tokenizer.ggml.suffix_token_id]],
@@ -581,16 +583,15 @@ sections.GGUF = {
   },
   refused = { [""] = {
     ["{arch}.attention.clamp_kqv"] = OFF, ["{arch}.attention.key_length_swa"] = OFF,
-    ["{arch}.attention.max_alibi_bias"] = OFF, ["{arch}.attention.scale"] = OFF,
+    ["{arch}.attention.max_alibi_bias"] = OFF,
     ["{arch}.attention.sliding_window"] = OFF, ["{arch}.attention.sliding_window_pattern"] = OFF,
-    ["{arch}.attention.value_length_swa"] = OFF, ["{arch}.attn_logit_softcapping"] = OFF,
+    ["{arch}.attention.value_length_swa"] = OFF,
     ["{arch}.embedding_scale"] = OFF, ["{arch}.expert_count"] = OFF, ["{arch}.expert_shared_count"] = OFF,
     ["{arch}.expert_used_count"] = OFF, ["{arch}.expert_gating_func"] = { 0, 1 },
     ["{arch}.expert_group_count"] = { 0, 1 }, ["{arch}.expert_weights_scale"] = { 0, 1 },
     ["{arch}.interleave_moe_layer_step"] = { 0, 1 }, ["{arch}.leading_dense_block_count"] = OFF,
     ["{arch}.moe_every_n_layers"] = { 0, 1 }, ["{arch}.nextn_predict_layers"] = OFF,
-    ["{arch}.router_logit_softcapping"] = OFF,
-    ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
+    ["{arch}.logit_scale"] = OFF,
     ["{arch}.residual_scale"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
     ["{arch}.rope.dimension_sections"] = OFF, ["{arch}.rope.freq_base_swa"] = OFF,
     ["{arch}.*_feat_in"] = OFF, ["{arch}.*_feat_out"] = OFF } },
@@ -615,7 +616,7 @@ sections["GGUF of gptneox"] = { by = "llama.cpp", read = "{arch}.use_parallel_re
 for _, name in ipairs { "bloom", "mpt" } do
   sections["GGUF of " .. name] = { by = "llama.cpp", without = { [TENSORS] = "{arch}.feed_forward_length" } }
 end
-for _, name in ipairs { "olmo2", "exaone4" } do
+for _, name in ipairs { "cohere2", "exaone4", "gemma2", "gemma3", "gpt-oss", "olmo2" } do
   sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
 end
 sections["GGUF of gemma4"] = { by = "llama.cpp",
@@ -627,6 +628,4 @@ sections["GGUF of gemma3n"] = { by = "llama.cpp",
   read = "{arch}.activation_sparsity_scale {arch}.attention.sliding_window_pattern" }
 sections["GGUF of lfm2moe"] = { by = "llama.cpp", refused = {
   ["other routers than a sigmoid are not supported"] = { ["{arch}.expert_gating_func"] = { 2 } } } }
-sections["GGUF of gemma2"] = { by = "llama.cpp", refused = {
-  ["windows in other layers are not supported"] = { ["{arch}.attention.sliding_window_pattern"] = { 2 } } } }
 return sections

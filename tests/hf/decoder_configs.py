@@ -11,12 +11,12 @@ FAMILIES = {
     "ministral": "Ministral", "ministral3": "Ministral3", "mistral": "Mistral", "mpt": "Mpt", "olmo2": "Olmo2",
     "olmo3": "Olmo3", "opt": "OPT", "phi": "Phi", "phi3": "Phi3", "qwen2": "Qwen2", "qwen3": "Qwen3",
     "smollm3": "SmolLM3", "stablelm": "StableLm", "starcoder2": "Starcoder2", "gpt_oss": "GptOss",
-    "granitemoe": "GraniteMoe", "lfm2_moe": "Lfm2Moe", "mixtral": "Mixtral", "olmoe": "Olmoe",
+    "granitemoe": "GraniteMoe", "internlm3": "Llama", "lfm2_moe": "Lfm2Moe", "mixtral": "Mixtral", "olmoe": "Olmoe",
     "qwen2_moe": "Qwen2Moe", "qwen3_moe": "Qwen3Moe"}
 # Families whose heads may have a width of their own, whose rotary positions go by the type of a layer, and whose heads
 # may be rotated in part.
 OWN_WIDTH = {"cohere2", "exaone4", "gemma", "gemma2", "gemma3_text", "gemma3n_text", "gemma4_text", "glm", "glm4",
-             "gpt_oss", "llama", "ministral", "ministral3", "mistral", "mixtral", "qwen3", "qwen3_moe"}
+             "gpt_oss", "internlm3", "llama", "ministral", "ministral3", "mistral", "mixtral", "qwen3", "qwen3_moe"}
 BY_TYPE = {"gemma3_text", "gemma3n_text", "gemma4_text", "olmo3"}
 PARTIAL = {"glm", "glm4", "gpt_neox", "phi", "phi3", "stablelm"}
 ACTIVATIONS = ["silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "quick_gelu", "tanh", "sigmoid", "gelu_fast",

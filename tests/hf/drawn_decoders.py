@@ -4,9 +4,9 @@
     drawn_decoders.py COUNT SEED [FAMILY ...]   COUNT folders of each family, or of these; exit 1 if one is wrong
 
 Each folder must give equal numbers in every row, or be refused in lines that name a key. It is built with a context,
-whose calls divide and mix sequences, or for sequences of a fixed or any length. Allowed are 8 times the differences
-that weights that differ by NOISE make, and 1e-5 of the largest number; rows in which these differ by CLEAR, as such
-weights change the chosen experts, are not compared. out/drawn_decoders has the folders, the builds, a line for each
+whose calls divide, mix, copy and rewind sequences, or for sequences of a fixed or any length. Allowed are 8 times the
+differences that weights that differ by NOISE make, and 1e-5 of the largest number; rows in which these differ by CLEAR,
+as such weights change the chosen experts, are not compared. out/drawn_decoders has the folders, the builds, a line for each
 folder (cases.txt), and why transformers itself refuses what was drawn before (not_drawn.txt).
 """
 
@@ -126,6 +126,8 @@ def make(name, family, r):
     least = longest if form == "fixed" and re.search("longrope|dynamic", json.dumps(written)) else 1
     rows = [torch.randint(0, config.vocab_size, (1, n), generator=generator)
             for n in (longest, r.randint(least, longest), r.randint(least, longest))]
+    same = r.randint(0, rows[1].shape[1] - 1)
+    rows[1][0, :same] = rows[0][0, :same]  # for copies of a sequence
     want, apart = expected(model, rows, generator)
     words = {"context": [f"context={longest}", f"sequences={SEQUENCES}"], "any": [f"seq=any({longest})"],
              "fixed": [f"seq={longest}", f"batch={SEQUENCES}"]}[form]
@@ -176,10 +178,26 @@ def run(case):
             for i, (first, row) in enumerate(zip(firsts, rows))]
 
 
+def forget(context, call, rows, done, got, r):
+    """Copies a sequence over another, which keeps what their rows have in common, or rewinds one."""
+    i, j = r.sample(range(len(rows)), 2)
+    same = next((k for k, (a, b) in enumerate(zip(rows[i], rows[j])) if a != b), min(len(rows[i]), len(rows[j])))
+    if r.random() < 0.4 and done[i] > 0 and same > 0:
+        call("copy", context, ctypes.c_int32(i), ctypes.c_int32(j))
+        done[j], got[j] = done[i], list(got[i])
+    else:
+        same = done[j]
+    keep = r.randint(0, min(same, done[j]))
+    call("rewind", context, ctypes.c_int32(j), ctypes.c_int32(keep))
+    done[j], got[j] = keep, got[j][:keep]
+
+
 def continued(context, call, rows, width):
-    """The logits of all rows of sequences that several calls continue together."""
+    """The logits of all rows of sequences that several calls continue together, with copies and rewinds in between."""
     r, done, got = random.Random(str(rows)), [0] * len(rows), [[] for _ in rows]
     while any(done[i] < len(row) for i, row in enumerate(rows)):
+        if r.random() < 0.3:
+            forget(context, call, rows, done, got, r)
         some = [i for i, row in enumerate(rows) if done[i] < len(row) and r.random() < 0.8]
         if not some:
             continue
@@ -191,9 +209,9 @@ def continued(context, call, rows, width):
              (ctypes.c_int32 * len(some))(*counts), (ctypes.c_int32 * len(ids))(*ids), 1,
              ctypes.c_void_p(logits.data_ptr()))
         for part, i, n in zip(logits.split(counts), some, counts):
-            got[i].append(part)
+            got[i].extend(part)
             done[i] += n
-    return [{"logits": torch.cat(each)} for each in got]
+    return [{"logits": torch.stack(each)} for each in got]
 
 
 def difference(case):

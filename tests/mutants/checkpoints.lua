@@ -136,7 +136,8 @@ return function(of, spec)
   of("gen/checkpoints/gguf.lua", spec .. "checkpoints/gguf_spec.lua") {
     { name = "gguf_sampling", old = "if made.temperature == 0 then", new = "if false then", filter = "drawn",
       wrong = "a temperature of 0 draws tokens" },
-    { name = "gguf_pooling", old = "if kind == 0 then return nil end", new = "do return nil end", filter = "both sides",
+    { name = "gguf_pooling", old = "if kind == 0 or kind == 0xffffffff then return nil end",
+      new = "do return nil end", filter = "both sides",
       wrong = "what a decoder computes is not pooled" },
     { name = "gguf_turn_ends", old = "if token ~= \"<|end|>\" or not is_call then", new = "do",
       filter = "end a text", wrong = "<|end|> ends the answers of gpt-oss" },
@@ -144,10 +145,21 @@ return function(of, spec)
       wrong = "a factor scales positions that are said not to be scaled" },
     { name = "gguf_vocabulary", old = "stated ~= self.rows(tensor) then", new = "stated > self.rows(tensor) then",
       filter = "tokens as its table", wrong = "a number of tokens that is too small is taken" },
+    { name = "gguf_joined_pairs", old = "unpair = part < 3 and source.unpair or nil", new = "unpair = nil",
+      filter = "one tensor", wrong = "rows of joined queries are taken for halves" },
+    { name = "gguf_saved_lists", old = "then metadata[key] = list[1] end", new = "then list = nil end",
+      filter = "saved by", wrong = "lists of zeros are refused" },
+  }
+
+  of("gen/checkpoints/coded.lua", spec .. "checkpoints/coded_spec.lua") {
+    { name = "coded_shifted", old = "if all == 0 or centred < all then", new = "do", filter = "symmetric GPTQ",
+      wrong = "zero points of gptq_v2 are read one too high" },
   }
 
   of("gen/checkpoints/architectures.lua", spec .. "checkpoints/gguf_spec.lua") {
-    { name = "gguf_olmo3_base", old = "rope_theta = config.rope_theta } }", new = "rope_theta = 5e5 } }",
+    { name = "gguf_gemma4_width", old = "{ head_dim = config.head_dim, num_key_value_heads = count }",
+      new = "{ num_key_value_heads = count }", filter = "Gemma 4", wrong = "all heads of Gemma 4 have one width" },
+    { name = "gguf_olmo3_base", old = "rope_theta = base } }", new = "rope_theta = 5e5 } }",
       filter = "missing or 0", wrong = "layers of OLMo 3 with a window have transformers' base" },
     { name = "gguf_causal", old = "      config.is_causal = false\n", new = "", filter = "both sides",
       wrong = "a decoder that sees both sides is causal" },
@@ -420,6 +432,8 @@ return function(of, spec)
   of("gen/text/gguf.lua", spec .. "text/gguf_spec.lua") {
     { name = "gguf_wordpiece", old = 'list[i] = "##" .. token', new = "list[i] = token", filter = "WordPiece",
       wrong = "parts of words begin words" },
+    { name = "gguf_gemma4_bos", old = "file.metadata[\"tokenizer.ggml.add_bos_token\"] = true\n", new = "",
+      filter = "Gemma 4", wrong = "texts of Gemma 4 begin without BOS" },
     { name = "gguf_bytes", old = "self.kinds[id + 1] ~= TYPE.byte", new = "false", filter = "256 bytes",
       wrong = "255 bytes are taken for all" },
     { name = "gguf_merges", old = "if a.score ~= b.score then return a.score > b.score end", new = "",

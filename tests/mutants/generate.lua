@@ -283,6 +283,8 @@ return function(of, spec)
   of("gen/checkpoints/generation.lua", spec .. "checkpoints/generation_spec.lua") {
     { name = "generation_stated", old = "then result.draw = result.draw or false end", new = "then result.x = nil end",
       wrong = "a folder that states do_sample = false draws" },
+    { name = "generation_certain", old = "if is_certain then result.draw = false end", new = "",
+      filter = "temperature of 0", wrong = "a temperature of 0 draws with 1" },
     { name = "generation_drawn_beams", old = "if result.draw and (result.beams or 1) > 1 then", new = "if false then",
       wrong = "beams that are drawn are searched without drawing" },
   }

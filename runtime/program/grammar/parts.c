@@ -75,9 +75,11 @@ void schema_leave(schema_reader *r, size_t length) {
 }
 
 int schema_is_note(const char *key) {
-  static const char *const notes[] = {"title",      "description", "default",   "examples", "$schema",
-                                      "$id",        "id",          "$comment",  "$defs",    "definitions",
-                                      "deprecated", "readOnly",    "writeOnly", "strict",   "$anchor"};
+  static const char *const notes[] = {
+      "title",        "description",     "default",         "examples",      "$schema",       "$id",
+      "id",           "$comment",        "$defs",           "definitions",   "deprecated",    "readOnly",
+      "writeOnly",    "strict",          "$anchor",         "discriminator", "contentSchema", "example",
+      "externalDocs", "contentEncoding", "contentMediaType"};
   for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
     if (strcmp(key, notes[i]) == 0) return 1;
   return strncmp(key, "x-", 2) == 0;

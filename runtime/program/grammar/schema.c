@@ -97,21 +97,37 @@ static int allows_type(const json_t *type, const json_t *value) {
   return 0;
 }
 
+/* True if a value is no text, or has a number of characters from least to most; most -1: any number. */
+static int allows_length(const json_t *value, int64_t least, int64_t most) {
+  int64_t count = 0;
+  if (!json_is_string(value)) return 1;
+  for (size_t i = 0; i < json_string_length(value); i++)
+    count += (json_string_value(value)[i] & 0xc0) != 0x80;
+  return count >= least && (most < 0 || count <= most);
+}
+
 static void write_values(schema_reader *r, schema_text *to, const json_t *schema) {
+  static const char *const own[] = {"type", "const", "enum", "minLength", "maxLength"};
   const json_t *one = json_object_get(schema, "const"), *list = json_object_get(schema, "enum");
   const json_t *type = json_object_get(schema, "type");
   const char *key;
   json_t *value;
   int count = 0;
-  json_object_foreach((json_t *)schema, key, value) if (!schema_is_note(key) && strcmp(key, "type") &&
-                                                        strcmp(key, "const") && strcmp(key, "enum"))
+  const int64_t least = natural(r, schema, "minLength", 0), most = natural(r, schema, "maxLength", -1);
+  json_object_foreach((json_t *)schema, key, value) {
+    size_t i = 0;
+    while (i < sizeof own / sizeof *own && strcmp(key, own[i]) != 0) i++;
+    if (i == sizeof own / sizeof *own && !schema_is_note(key))
       schema_fault(r, "%s: is not supported beside %s", key, one ? "const" : "enum");
+  }
   if (list && (!json_is_array(list) || json_array_size(list) == 0))
     schema_fault(r, "enum: a list of values is allowed");
   schema_put(to, "(");
   for (size_t i = 0; i < (list ? json_array_size(list) : 1); i++) {
     const json_t *each = list ? json_array_get(list, i) : one;
-    if ((list && one && !json_equal(each, one)) || !allows_type(type, each)) continue;
+    if ((list && one && !json_equal(each, one)) || !allows_type(type, each) ||
+        !allows_length(each, least, most))
+      continue;
     schema_put(to, count++ ? "| " : "");
     put_value(r, to, each);
   }

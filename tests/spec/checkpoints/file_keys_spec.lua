@@ -63,7 +63,7 @@ local accesses = {
 local by_hand = {
   ["config.json"] = "decoder_start_token_id eos_token_id pad_token_id",
   ["config.json: rope_parameters"] = "llama_4_scaling_beta rope_theta",
-  ["config.json: quantization_config"] = "bits checkpoint_format format pack_dtype version desc_act",
+  ["config.json: quantization_config"] = "bits checkpoint_format format pack_dtype version desc_act sym",
   ["generation_config.json"] = "decoder_start_token_id max_length",
   ["tokenizer_config.json"] = [[add_bos_token add_eos_token additional_special_tokens chat_template extra_ids
     extra_special_tokens eos_token max_len model_input_names model_max_length padding_side sep_token

@@ -117,8 +117,26 @@ describe("a GGUF file in place of a folder", function()
         .. golden:sub(25), "g.gguf"))
       for _, said in ipairs(each[2]) do assert.truthy(made:find(said, 1, true), name .. "\n" .. made) end
     end
+  end)
+
+  it("may be saved by llama.cpp, which writes every key, and lists with a value for each layer", function()
     assert.equal(text(), text { ["llama.rope.freq_base_swa"] = { "FLOAT32", 300 },
-      ["llama.attention.key_length_swa"] = { "UINT32", 4 }, ["llama.rope.scaling.factor"] = { "FLOAT32", 0 } })
+      ["llama.attention.key_length_swa"] = { "UINT32", 4 }, ["llama.rope.scaling.factor"] = { "FLOAT32", 0 },
+      ["llama.attn_logit_softcapping"] = { "FLOAT32", 50 }, ["llama.attention.scale"] = { "FLOAT32", 0.5 },
+      ["llama.rope.dimension_sections"] = { "ARRAY INT32", { 0, 0 } },
+      ["llama.pooling_type"] = { "UINT32", 0xffffffff },
+      ["llama.attention.sliding_window_pattern"] = { "ARRAY UINT32", { 0, 0 } } })
+    for name, pattern in pairs { gpt_oss = { 0, 1 }, cohere2 = { 0, 1, 0, 1 }, gemma2 = { 0, 1 }, gemma3 = 1 } do
+      local golden = helper.read(("%s/tests/hf/goldens/gguf_%s/gguf_%s.gguf"):format(helper.root, name, name))
+      local key = gguf_file.entry(name:gsub("_", "-") .. ".attention.sliding_window_pattern",
+        type(pattern) == "table" and "ARRAY UINT32" or "UINT32", pattern)
+      local rest = string.pack("<s8I4s8", "general.author", 8, ("a"):rep(-(#key + 34) % 32))
+      local made = import.text(helper.file(golden:sub(1, 16) .. string.pack("<I8", string.unpack("<I8", golden, 17) + 2)
+        .. key .. rest .. golden:sub(25), "g.gguf"))
+      local first, second = made:match("layers = {%s*({.-}),%s*({.*)")
+      assert.same({ name, nil, type(pattern) == "table" and "window" or nil },
+        { name, (first or made):match("window"), second and second:match("window") })
+    end
   end)
 
   it("has rotary positions as its metadata says", function()

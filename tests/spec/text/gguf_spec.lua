@@ -6,6 +6,7 @@ local faults = require("common.faults")
 local files = require("common.files")
 local gguf_file = require("tests.spec.gguf_file")
 local golden_cases = require("tests.spec.golden_cases")
+local patterns = require("text.gguf_patterns")
 local tokenizer = require("text.tokenizer")
 
 local folder = helper.root .. "/out/test/text_gguf"
@@ -103,6 +104,16 @@ describe("a tokenizer in GGUF's metadata", function()
       assert.matches(", 0 failed", said)
     end)
   end
+
+  it("of byte-level BPE is compiled with each name of a pattern, and GLM-4's takes whole words first", function()
+    local tokens = { "a", "b", "ab", "<s>" }
+    for name, record in pairs(patterns.list) do
+      local _, got = compile(entries_of("gpt2", tokens, { 1, 1, 1, 3 }, { { "merges", "ARRAY STRING", { "a b" } },
+        { "pre", "STRING", name }, { "bos_token_id", "UINT32", 3 } }))
+      assert.equal(record.bos and 6 or 3, #got.templates, name)
+    end
+    assert.is_true(patterns.list.glm4.ignore_merges)
+  end)
 
   it("has the special tokens that the metadata names", function()
     local _, got = compile(entries_of("gpt2", { "a", "<b>", "<m>" }, { 1, 3, 3 }, { { "merges", "ARRAY STRING", {} },
