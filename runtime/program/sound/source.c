@@ -216,6 +216,7 @@ static int mix(attn2c_sound_source *source, int64_t frames, attn2c_message *mess
 static int add(attn2c_sound_source *source, int64_t frames, attn2c_message *message) {
   const double ratio = (double)source->rate / (double)source->info.samplerate;
   size_t used = 0, made = 0;
+  if (frames == 0 && !source->resampler) return ATTN2C_OK;
   do {
     const int64_t more = source->resampler ? (int64_t)((double)frames * ratio) + BLOCK : frames;
     ATTN2C_TRY(reserve(source, more, message));
