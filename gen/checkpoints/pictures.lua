@@ -14,7 +14,8 @@ local IMAGENET_MEAN, IMAGENET_STD = { 0.485, 0.456, 0.406 }, { 0.229, 0.224, 0.2
 local CLIP_MEAN, CLIP_STD = { 0.48145466, 0.4578275, 0.40821073 }, { 0.26862954, 0.26130258, 0.27577711 }
 
 -- The defaults of a processor, by the beginning of its class's name. resample: the number of Pillow's filter;
--- fractions: it resizes floats; pads = false: it never pads; patches: the most patches that it makes of a picture of any shape.
+-- fractions: it resizes floats; pads = false: it never pads; patches: the most patches that it makes of a picture of
+-- any shape.
 local bit = { resample = 3, mean = CLIP_MEAN, std = CLIP_STD, size = { shortest_edge = 224 }, crop = 224, edge = true }
 local processors = {
   ViT = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },

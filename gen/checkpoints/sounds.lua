@@ -25,7 +25,6 @@ function extractors.Wav2Vec2FeatureExtractor(given, model)
 end
 
 function extractors.WhisperFeatureExtractor(given)
-  if given("do_normalize", false) then return nil, "do_normalize: true is not supported" end
   local rate, hop, points = given("sampling_rate", 16000), given("hop_length", 160), given("n_fft", 400)
   local samples = given("chunk_length", 30) * rate
   if rate < 16000 then return nil, "sampling_rate: less than 16000 is not supported: filters reach up to 8000 Hz" end

@@ -1,6 +1,7 @@
 -- speech.lua: reads what a folder says about writing down speech: special tokens of generation_config.json.
 local faults = require("common.faults")
 local json = require("common.json")
+local known_languages = require("data.languages")
 
 local speech = {}
 
@@ -78,9 +79,16 @@ function speech.of(stated, vocab, notes, median)
   end
   local tasks = ids_of(stated, "task_to_id", vocab, function(word) return word end)
   local languages = ids_of(stated, "lang_to_id", vocab, function(word) return word:match("^<|([%l_]+)|>$") end)
-  local language, task = stated.language, stated.task
-  if type(language) == "string" then language = language:match("^<|(.*)|>$") or language end
-  if stated.is_multilingual == false or not next(languages) then tasks, languages = {}, {} end
+  local language, task = json.given(stated, "language"), json.given(stated, "task")
+  if stated.is_multilingual == false or not next(languages) then
+    tasks, languages, language, task = {}, {}, nil, nil
+  end
+  language = type(language) == "string" and known_languages.code(language) or language
+  for key, each in pairs { language = { language, languages }, task = { task, tasks } } do
+    if each[1] ~= nil and not each[2][each[1]] then
+      faults.raise("usage", "%s%s: %s is none of the model's", FILE, key, json.shown(stated[key]))
+    end
+  end
   local forced_language, forced_task = forced_of(stated, languages, tasks, without)
   return { no_timestamps = without,
     previous = integer_of(stated, "prev_sot_token_id", 0, vocab - 1) or without - 2, no_speech = without - 1,
@@ -88,8 +96,8 @@ function speech.of(stated, vocab, notes, median)
     initial = integer_of(stated, "max_initial_timestamp_index", 0, vocab),
     compression = number_of(stated, "compression_ratio_threshold", 0, 1000),
     score = number_of(stated, "logprob_threshold", -1000, 0), silence = number_of(stated, "no_speech_threshold", 0, 1),
-    languages = next(languages) and languages or nil, language = languages[language] and language or forced_language,
-    task = tasks[task] and task or forced_task, heads = heads_of(stated),
+    languages = next(languages) and languages or nil, language = language or forced_language,
+    task = task or forced_task, heads = heads_of(stated),
     median = median }
 end
 

@@ -305,11 +305,12 @@ keys.list = {
   { key = "pictures", type = "pictures", default_text = "none",
     meaning = "with input = image { ... } of 3 channels, or rows of patches (linear { grid = ... }), whose pictures "
       .. "keep their ratio: the program takes PNG and JPEG files, which become images by these steps: { height =, "
-      .. "width = (or shortest_edge =, also with longest_edge =, or max_height =, max_width =: resized to that), filter = "
-      .. "nearest, box, bilinear, hamming, bicubic or lanczos, fractions = "
-      .. "false (whether resized values keep their fractions, as torchvision's of floats), crop = true (the middle, as "
-      .. "large as the image) or pad = true (zeros at the right and below), scale = 1 / 255, mean = { 3 numbers }, std = { 3 numbers } }; false: it takes only "
-      .. "arrays" },
+      .. "width = (or shortest_edge =, also with longest_edge =, or max_height =, max_width =: resized to that), "
+      .. "filter = nearest, box, bilinear, hamming, bicubic or lanczos, fractions = false (whether resized values "
+      .. "keep their fractions, as torchvision's of floats), crop = true (the middle, as large as the image) or "
+      .. "pad = true (zeros at the right and below), scale = 1 / 255, "
+      .. "mean = { 3 numbers }, std = { 3 numbers } }; false: "
+      .. "it takes only arrays" },
   { key = "sound", type = "sound", default_text = "none",
     meaning = "how samples of a sound become the rows that the model reads: a table of mels, or of convolutions "
       .. "(runtime/sound/README.md); false: the model takes only these rows" },

@@ -419,7 +419,7 @@ Test(picture, sizes_between_and_within) {
   }
 }
 
-/* What is padded is 0 in the input, whatever the mean is. */
+/* Padding is 0 in the input, whatever the mean is. */
 Test(picture, pads_after_all_steps) {
   const attn2c_picture_facts facts = {
       .width = 3, .height = 2, .pads = 1, .scale = 1, .mean = {1, 1, 1}, .deviation = {1, 1, 1}};

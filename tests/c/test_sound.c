@@ -341,6 +341,48 @@ Test(sound, cut_and_damaged_files_are_refused) {
   cr_expect_gt(cut, 200, "%lld", (long long)cut);
 }
 
+/* A header that says 0 bytes is what a program writes that cannot go back to it. */
+Test(sound, without_a_length_is_read_to_its_end) {
+  static const int formats[] = {SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16, SF_FORMAT_FLOAT, SF_FORMAT_ULAW};
+  static uint8_t bytes[1 << 18];
+  static float whole[3 * RATE];
+  const char *path = scratch_path("sound");
+  int64_t count, all;
+  for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+    write_sound(path, SF_FORMAT_WAV | formats[f], RATE, 2);
+    const size_t size = scratch_get(path, bytes, sizeof bytes);
+    cr_assert_eq(read_sound(path, &all), ATTN2C_OK);
+    memcpy(whole, samples, sizeof whole);
+    cr_expect_float_eq(attn2c_sound_seconds(path), 2, 1e-9);
+    uint8_t *data = memmem(bytes, size, "data", 4);
+    memset(data + 4, 0, 4);
+    scratch_put(path, bytes, size);
+    cr_assert_eq(read_sound(path, &count), ATTN2C_OK, "%s", message_text);
+    cr_expect(count == all && memcmp(samples, whole, (size_t)all * sizeof *whole) == 0, "format %zu", f);
+  }
+  write_sound(path, SF_FORMAT_WAV | SF_FORMAT_IMA_ADPCM, RATE, 1);
+  const size_t size = scratch_get(path, bytes, sizeof bytes);
+  memset((uint8_t *)memmem(bytes, size, "data", 4) + 4, 0, 4);
+  scratch_put(path, bytes, size);
+  cr_expect_eq(read_sound(path, &count), ATTN2C_FORMAT);
+}
+
+/* libsndfile reads only the first of several streams. */
+Test(sound, of_several_streams_is_refused) {
+  static uint8_t bytes[1 << 18];
+  const char *path = scratch_path("sound");
+  int64_t count;
+  for (int twice = 0; twice < 2; twice++) {
+    write_sound(path, SF_FORMAT_OGG | (twice ? SF_FORMAT_OPUS : SF_FORMAT_VORBIS), 48000, 1);
+    const size_t size = scratch_get(path, bytes, sizeof bytes / 2);
+    memcpy(bytes + size, bytes, size);
+    scratch_put(path, bytes, 2 * size);
+    cr_expect_eq(read_sound(path, &count), ATTN2C_FORMAT);
+    cr_expect_not_null(strstr(message_text, "has several streams"), "%s", message_text);
+  }
+  cr_expect_eq(attn2c_sound_seconds(scratch_path("none")), 0);
+}
+
 Test(sound, lack_of_memory_is_one_line) {
   const char *path = scratch_path("sound");
   write_sound(path, SF_FORMAT_WAV | SF_FORMAT_FLOAT, 8000, 2);

@@ -8,6 +8,11 @@ return function(of, spec)
       filter = "of t5:writer gives each key", wrong = "the decoder has the layers of the encoder" },
   }
 
+  of("gen/data/languages.lua", spec .. "passes/validate/speech_spec.lua") {
+    { name = "languages_letters", old = "given:lower()", new = "given", filter = "takes tokens",
+      wrong = "names of languages are written in small letters only" },
+  }
+
   of("gen/checkpoints/seq2seq.lua", spec .. "checkpoints/values_spec.lua") {
     { name = "seq2seq_scale", old = "facts.scales and math.sqrt(facts.d_model) or nil", new = "nil",
       filter = "of bart gives each key", wrong = "embeddings are not scaled" },

@@ -4,6 +4,8 @@ return function(of)
   of("runtime/sound/ctc.c", "c:sound") {
     { name = "ctc_blank", old = "token >= 0 && !are_alike(ctc, token, ctc->blank)", new = "token >= 0",
       filter = "sound/ctc*", wrong = "blanks are written" },
+    { name = "ctc_white", old = "return is_valid && text_is_space(", new = "return is_valid && text_is_white(",
+      filter = "sound/ctc*", wrong = "separators of ASCII stay at the ends" },
     { name = "ctc_alike", old = "return a == b || ", new = "return a == b && ", filter = "sound/ctc*",
       wrong = "neighbours of equal text are several tokens" },
     { name = "ctc_last", old = "w->words[w->count - 1].last = last;", new = "w->words[w->count - 1].last = last - 1;",
@@ -34,6 +36,10 @@ return function(of)
   }
 
   of("runtime/program/sound/source.c", "c:sound") {
+    { name = "source_chained", old = "found = begins && is_begun;", new = "found = begins && !is_begun;",
+      filter = "sound/of_several*", wrong = "any stream of Ogg counts as a second one" },
+    { name = "source_unfinished", old = "data - header + 8", new = "data - header",
+      filter = "sound/without*", wrong = "a header's bytes are samples" },
     { name = "source_mean", old = "(float)(sum / channels)", new = "(float)sum", filter = "sound/files*",
       wrong = "channels are added" },
     { name = "source_flush", old = "return status == ATTN2C_OK ? add(source", new = "return frames > 0 ? add(source",

@@ -29,9 +29,9 @@ struct attn2c_media_job {
   attn2c_text_word words[1]; /* of the arguments */
   void (*reply)(attn2c_media_job *job);
   double (*measure)(const char *path), seconds; /* of the first file; NULL: not wanted */
-  int is_base64, is_single, form; /* of the reply */
-  int status;                     /* an attn2c_status */
-  char *said;                     /* what the command wrote */
+  int is_base64, is_single, form;               /* of the reply */
+  int status;                                   /* an attn2c_status */
+  char *said;                                   /* what the command wrote */
   size_t length;
   const char *field; /* that has the files, for errors */
   char fault[400];   /* begins with a field's name, or with none */

@@ -143,7 +143,7 @@ static void read_temperature(attn2c_request *r, attn2c_arguments *arguments) {
     arguments->generate.temperature = (attn2c_real){1, number};
 }
 
-/* Reads which times are wanted; those of words are more than the answer has anyway. */
+/* Reads which times are wanted. Segments have theirs anyway. */
 static void read_granularities(attn2c_request *r, attn2c_media_job *job) {
   static const char name[] = "timestamp_granularities";
   const json_t *given = attn2c_request_field(r, name);

@@ -106,7 +106,8 @@ static SNDFILE *open_bytes(const char *path, int format, const SF_INFO *as) {
   return attn2c_sound_file(path, &info);
 }
 
-/* Returns 1 if another stream of an Ogg file begins after the first one, which libsndfile reads alone. */
+/* Returns 1 if another stream of an Ogg file begins after the first one, which is all that libsndfile
+ * reads. */
 static int is_chained(const char *path) {
   uint8_t page[27 + 255];
   SNDFILE *file = open_bytes(path, SF_FORMAT_PCM_U8, &(SF_INFO){.channels = 1, .samplerate = 1});
@@ -125,7 +126,7 @@ static int is_chained(const char *path) {
 }
 
 /* Opens a WAV file that says that it has no samples as what a program writes that cannot go back to its
- * header: all after the header are samples. Those that libsndfile has to unpack stay as they are. */
+ * header: all after the header are samples. Files whose samples are packed stay as they are. */
 static void open_unfinished(attn2c_sound_source *source, const char *path) {
   static const char none[] = "data\0\0\0\0";
   const int type = source->info.format & SF_FORMAT_TYPEMASK,
@@ -215,6 +216,7 @@ static int mix(attn2c_sound_source *source, int64_t frames, attn2c_message *mess
 static int add(attn2c_sound_source *source, int64_t frames, attn2c_message *message) {
   const double ratio = (double)source->rate / (double)source->info.samplerate;
   size_t used = 0, made = 0;
+  if (frames == 0 && !source->resampler) return ATTN2C_OK;
   do {
     const int64_t more = source->resampler ? (int64_t)((double)frames * ratio) + BLOCK : frames;
     ATTN2C_TRY(reserve(source, more, message));

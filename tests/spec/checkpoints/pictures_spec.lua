@@ -120,7 +120,8 @@ describe("checkpoints.pictures", function()
 
   it("resizes between and within lengths, and pads", function()
     local function steps(size, more)
-      local config = { image_processor_type = "ViTImageProcessor", size = size, do_normalize = false, do_rescale = false }
+      local config = { image_processor_type = "ViTImageProcessor", size = size, do_normalize = false,
+        do_rescale = false }
       for key, value in pairs(more or {}) do config[key] = value end
       return (read(config))
     end

@@ -76,7 +76,6 @@ describe("checkpoints.sounds", function()
     local _, notes = read(with(WHISPER, { nonsense = 1 }))
     assert.same({ 'p.json: "nonsense": not known: results may differ from transformers\'' }, notes)
     for said, config in pairs {
-      ["do_normalize: true"] = with(WHISPER, { do_normalize = true }),
       ["dither: 1"] = with(WHISPER, { dither = 1 }), ["padding_value: 1"] = with(WHISPER, { padding_value = 1 }),
       ["hop_length: 0"] = with(WHISPER, { hop_length = 0 }), ["hop_length: null"] =
         with(WHISPER, { hop_length = json.null }), ["n_fft: \"x\""] = with(WHISPER, { n_fft = "x" }),

@@ -96,7 +96,7 @@ describe("sounds over HTTP", function()
     local wave = places.speech .. "/short.wav"
     for _, each in ipairs {
       { nil, { "model=x" }, "file: nothing, but a part with a file is needed" },
-      { root .. "/Makefile", {}, "file: is no sound: Format not recognised." },
+      { root .. "/Makefile", {}, "file: is no sound: WAV, FLAC, Ogg and MP3 files are supported" },
       { wave, { "response_format=xml" },
         'response_format: "xml", but json, text, srt, vtt or verbose_json is allowed' },
       { wave, { "temperature=2" }, 'temperature: "2", but a number from 0 to 1 is allowed' },

@@ -227,7 +227,7 @@ with tones.Model() as model:
       { "fast.wav", 3, "fast.wav: 1000000000 samples a second, but 1000 to 1000000 are allowed" },
       { "tiny.wav", 3, "tiny.wav: 0.0013 seconds are too short: the model takes 0.0500 and more" },
       { "wide.wav", 3, "wide.wav: 0.0013 seconds are too short: the model takes 0.0500 and more" },
-      { "text.wav", 3, "text.wav: is no sound: Format not recognised." },
+      { "text.wav", 3, "text.wav: is no sound: WAV, FLAC, Ogg and MP3 files are supported" },
       { "nan.wav", 3, "nan.wav: sample 500 is not a finite number" },
       { "loud.wav", 3, "loud.wav: sample 500 is 3e+38, but samples are from -1 to 1; up to 1e+09 is allowed" },
       { "none", 3, "--audio none: no file of this folder ends in .wav, .flac, .ogg, .oga, .opus or .mp3" },

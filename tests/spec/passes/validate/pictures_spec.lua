@@ -16,8 +16,8 @@ describe("passes.validate.pictures", function()
       mean = { 1, 2, 3.5 },
       std = { 1, 1, 2 } }
     assert.same(all, helper.state(description(all), "validate").spec.pictures)
-    assert.same({ filter = "bilinear", fractions = false, crop = false, pad = false, scale = 1.0, mean = { 0.0, 0.0, 0.0 },
-      std = { 1.0, 1.0, 1.0 } }, helper.state(description({}), "validate").spec.pictures)
+    assert.same({ filter = "bilinear", fractions = false, crop = false, pad = false, scale = 1.0,
+      mean = { 0.0, 0.0, 0.0 }, std = { 1.0, 1.0, 1.0 } }, helper.state(description({}), "validate").spec.pictures)
     assert.is_false(helper.state(description(false), "validate").spec.pictures)
     assert.same({}, refusals { shortest_edge = 9, crop = true })
   end)

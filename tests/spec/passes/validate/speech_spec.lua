@@ -120,6 +120,8 @@ describe("checkpoints.speech", function()
     old.language, old.forced_decoder_ids = "en", { { 1, json.null }, { 2, 5 } }
     made = speech.of(old, 100, notes)
     assert.same({ "en", "transcribe" }, { made.language, made.task })
+    old.language, old.task = "Hawaiian", json.null -- as fine-tuned models' folders have it
+    assert.same({ "haw", "transcribe" }, { speech.of(old, 100, notes).language, speech.of(old, 100, notes).task })
     old.is_multilingual, old.forced_decoder_ids = false, { { 1, 90 } }
     assert.is_nil(speech.of(old, 100, notes).task)
     assert.same({}, notes)
@@ -134,6 +136,12 @@ describe("checkpoints.speech", function()
       local ok, fault = pcall(speech.of, stated, 100, {})
       assert.is_false(ok)
       assert.truthy(fault.lines[1]:find("^generation_config%.json: "), fault.lines[1])
+    end
+    for key, value in pairs { language = "German", task = "summarize" } do
+      local ok, fault = pcall(speech.of, { no_timestamps_token_id = 90, lang_to_id = { ["<|en|>"] = 3 },
+        task_to_id = { transcribe = 5 }, [key] = value }, 100, {})
+      assert.same({ false, ('generation_config.json: %s: "%s" is none of the model\'s'):format(key, value) },
+        { ok, fault.lines[1] })
     end
   end)
 end)
