@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import threading
+import warnings
 import wave
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
                     TypeVar, Union, cast)
@@ -111,8 +112,15 @@ def _best(scores: NDArray[Any], most: Optional[int]) -> List[int]:
     return [int(i) for i in np.argsort(-scores, kind="stable")[:most]]
 
 
+def _warn_of_cut(count: int) -> None:
+    if count:
+        warnings.warn("texts that are longer than the model takes were cut: %d" % count, stacklevel=4)
+
+
 class _OfTexts(_Pipeline):
     """A pipeline whose model takes texts."""
+
+    _most: Optional[int] = None
 
     def _batches(self, texts: Any, batch_size: int) -> Iterator[List[Text]]:
         listed: List[Text] = [texts] if _is_one(texts) else _list("texts", texts)
@@ -124,21 +132,33 @@ class _OfTexts(_Pipeline):
 
     def _answers(self, given: Any, batch_size: int, prompt: Optional[str] = None,
                  dimensions: Optional[int] = None) -> NDArray[Any]:
-        name = self._facts.output
-        return np.concatenate([self.model.forward_text(each, {name: None}, prompt, dimensions)[0][name]
-                               for each in self._batches(given, batch_size)])
+        name, made, cut, most = self._facts.output, [], 0, self._longest()
+        for batch in self._batches(given, batch_size):
+            outputs, lengths = self.model.forward_text(batch, {name: None}, prompt, dimensions)
+            made.append(outputs[name])
+            cut += sum(self.model.encode(batch[i], 0, prompt).removed > 0 for i in np.flatnonzero(lengths >= most))
+        _warn_of_cut(cut)
+        return np.concatenate(made)
+
+    def _longest(self) -> int:
+        """The length of texts that may have been cut: longer ones have no more tokens than this one."""
+        if self._most is None:
+            self._most = len(self.model.encode("a " * (self.model._table.seq + 8)).ids)
+        return self._most
 
     def _tokens(self, texts: Any, batch_size: int) -> Iterator[Tuple[Text, Tokens, NDArray[Any]]]:
         """Each text with its tokens and their rows of scores."""
-        name, is_open = self._facts.output, self.model._table.least_seq is not None
+        name, is_open, cut = self._facts.output, self.model._table.least_seq is not None, 0
         for batch in self._batches(texts, batch_size):
             read = [self.model.encode(each) for each in batch]
             if is_open and batch:
                 rows = np.split(self._forward(batch, read, name)[name], np.cumsum([len(each.ids) for each in read])[:-1])
             else:
                 rows = self.model.forward_text(batch, {name: None})[0][name]
+            cut += sum(each.removed > 0 for each in read)
             for text, tokens, scores in zip(batch, read, rows):
                 yield text, tokens, scores[:len(tokens.ids)]
+        _warn_of_cut(cut)
 
     def _asked(self, question: Any, text: Any) -> Any:
         """A text with a question before it."""
