@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import threading
+import warnings
 import wave
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
                     TypeVar, Union, cast)
@@ -112,8 +113,15 @@ def _best(scores: NDArray[Any], most: Optional[int]) -> List[int]:
     return [int(i) for i in np.argsort(-scores, kind="stable")[:most]]
 
 
+def _warn_of_cut(count: int) -> None:
+    if count:
+        warnings.warn("texts that are longer than the model takes were cut: %d" % count, stacklevel=4)
+
+
 class _OfTexts(_Pipeline):
     """A pipeline whose model takes texts."""
+
+    _most: Optional[int] = None
 
     def _batches(self, texts: Any, batch_size: int) -> Iterator[List[Text]]:
         listed: List[Text] = [texts] if _is_one(texts) else _list("texts", texts)
@@ -125,21 +133,33 @@ class _OfTexts(_Pipeline):
 
     def _answers(self, given: Any, batch_size: int, prompt: Optional[str] = None,
                  dimensions: Optional[int] = None) -> NDArray[Any]:
-        name = self._facts.output
-        return np.concatenate([self.model.forward_text(each, {name: None}, prompt, dimensions)[0][name]
-                               for each in self._batches(given, batch_size)])
+        name, made, cut, most = self._facts.output, [], 0, self._longest()
+        for batch in self._batches(given, batch_size):
+            outputs, lengths = self.model.forward_text(batch, {name: None}, prompt, dimensions)
+            made.append(outputs[name])
+            cut += sum(self.model.encode(batch[i], 0, prompt).removed > 0 for i in np.flatnonzero(lengths >= most))
+        _warn_of_cut(cut)
+        return np.concatenate(made)
+
+    def _longest(self) -> int:
+        """The length of texts that may have been cut: longer ones have no more tokens than this one."""
+        if self._most is None:
+            self._most = len(self.model.encode("a " * (self.model._table.seq + 8)).ids)
+        return self._most
 
     def _tokens(self, texts: Any, batch_size: int) -> Iterator[Tuple[Text, Tokens, NDArray[Any]]]:
         """Each text with its tokens and their rows of scores."""
-        name, is_open = self._facts.output, self.model._table.least_seq is not None
+        name, is_open, cut = self._facts.output, self.model._table.least_seq is not None, 0
         for batch in self._batches(texts, batch_size):
             read = [self.model.encode(each) for each in batch]
             if is_open and batch:
                 rows = np.split(self._forward(batch, read, name)[name], np.cumsum([len(each.ids) for each in read])[:-1])
             else:
                 rows = self.model.forward_text(batch, {name: None})[0][name]
+            cut += sum(each.removed > 0 for each in read)
             for text, tokens, scores in zip(batch, read, rows):
                 yield text, tokens, scores[:len(tokens.ids)]
+        _warn_of_cut(cut)
 
     def _asked(self, question: Any, text: Any) -> Any:
         """A text with a question before it."""
@@ -465,6 +485,24 @@ class _Writing(_Pipeline):
         return made
 
 
+def _refuse_left_out(model: Any, messages: Sequence[Mapping[str, Any]]) -> None:
+    """Refuses a message that the chat template leaves out, so that its text changes nothing: the last of each role."""
+    text = model.apply_chat_template(messages, True)
+    seen: List[Any] = ["user", "assistant"]
+    for i, each in reversed(list(enumerate(messages))):
+        role, content = each.get("role"), each.get("content")
+        if role in seen or not content or not content.strip():
+            continue
+        seen.append(role)
+        changed = [*messages[:i], {**each, "content": "+" if content == "-" else "-"}, *messages[i + 1:]]
+        try:
+            is_left_out = model.apply_chat_template(changed, True) == text
+        except ValueError:  # the template reads it
+            continue
+        if is_left_out:
+            raise ValueError("messages[%d]: the chat template leaves out messages of the role %s" % (i, role))
+
+
 class _Chatting(_Writing):
     """The functions of a model that chats."""
 
@@ -473,6 +511,7 @@ class _Chatting(_Writing):
         """The answer to the messages of a chat, dicts with role and content, or to one text of a user. The other
         parameters: see generate()."""
         said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+        _refuse_left_out(self.model, said)
         ids = self.model.chat_tokens(said, add_generation_prompt=True).ids
         made: str = self.model._texts_after([ids], max_new_tokens, stop, options)[0]
         return made

@@ -9,6 +9,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import warnings
 import wave
 
 import numpy as np
@@ -34,6 +35,15 @@ def pipeline(name):
 def near(got, wanted, least=2e-5):
     return np.allclose(got, wanted, rtol=1e-4, atol=least)
 
+
+warnings.filterwarnings("ignore", "texts that are longer")
+
+with pipeline("sequence")[0] as of, warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    of.classify(["a b", ("a " * 500, "b")])
+    assert [str(each.message) for each in said] == ["texts that are longer than the model takes were cut: 1"], said
+    of.classify(["a b", "c", ("d", "e")])
+    assert len(said) == 1
 
 for name in "sequence", "entailment", "pairs", "ended":
     of, texts, answers = pipeline(name)
