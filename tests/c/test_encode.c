@@ -365,7 +365,7 @@ Test(encode, refuses_a_context_that_cannot) {
   }
 }
 
-/* A model with adapters has entries that add them, each before its own. What is kept of a source tells the
+/* A model with adapters has entries that add them, each before its own. The state of a source tells the
  * adapter that it was read with, and a logit the one of its token. */
 enum { ADAPTERS = 2, OF_SOURCE = 5000, OF_TOKEN = 100000 };
 
@@ -441,7 +441,7 @@ Test(encode, reads_a_source_with_its_sequences_adapter) {
   cr_assert_eq(attn2c_rewind(context, 1, 0), ATTN2C_OK);
   cr_assert_eq(attn2c_set_adapter(context, 1, 2), ATTN2C_OK);
   cr_assert_eq(attn2c_decode(context, 1, order + 1, start, got), ATTN2C_USAGE);
-  /* A call may give adapters. Whole sequences have those of their sources. */
+  /* A call may give adapters. Whole sequences keep the adapters of sources. */
   const void *const given[] = {ids, types, rows, (int32_t[]){2, 0, 1}}, *const wrong[] = {ids, types, rows,
                                                                                           start};
   cr_assert_eq(attn2c_encode(context, 3, order, each, wrong), ATTN2C_FORMAT);
