@@ -566,7 +566,8 @@ describe("a program that serves", function()
   it("completes sources of a model with an encoder", function()
     local model = own.root .. "/tests/hf/translations/t5"
     own.sh(("%s build %s kernels=c sequences=3 adapters.sql=%s/adapters/sql adapters.tone=%s/adapters/tone --serve "
-      .. "-o t5 >log 2>&1 || cat log"):format(shell(own.root .. "/gen/attn2c"), shell(model), shell(model), shell(model)))
+      .. "-o t5 >log 2>&1 || cat log"):format(shell(own.root .. "/gen/attn2c"), shell(model), shell(model),
+      shell(model)))
     local prompts, words = { "the cat sat", "a dog", "where is it?" }, {}
     for i, each in ipairs(prompts) do words[i] = "--prompt " .. shell(each) end
     local line = "t5/t5 %s --weights " .. shell(model)
