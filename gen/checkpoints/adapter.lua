@@ -388,6 +388,9 @@ function adapter.rows(self, entries, notes, are_one)
       if tied and not change.inputs and not self.ties then
         refuse("usage", self.path, "adapter: %s takes the place of one of two tied weights: not supported without "
           .. "ensure_weight_tying", faults.quote(change.base))
+      elseif tied and not self.ties then
+        notes[#notes + 1] = ("%s: the change of %s is also one of the weight that is tied to it, as in PEFT's "
+          .. "merge_and_unload, but not in PEFT's model before that"):format(shown(self.path), change.target)
       end
       words.append(rows, found.weights[1] and reordered.rows(self, change, found.weights)
         or { words.merged(change, { names = (tied or stored).names, is_transposed = is_transposed }) })

@@ -388,7 +388,8 @@ local function model_values(state, builds)
     draft = state.spec.draft and state.texts and state.texts.spec.name or false,
     picture_input = image_member, picture_height = image.height or false,
     picture_width = image.width or false, picture_patch = emit_picture.patch(image), picture_rows = reader.spec.seq,
-    encodes = reader.spec.role == "encode", reads_ids = reader.graph.tensors[reader.graph.entry.inputs[1]].type == "i32",
+    encodes = reader.spec.role == "encode",
+    reads_ids = reader.graph.tensors[reader.graph.entry.inputs[1]].type == "i32",
     has_languages = emit_text.has_languages(state), has_chat = state.chat ~= nil,
     has_sound = state.spec.sound and true or false,
     members = function(header, struct) -- of a structure of the library that is one of the runtime's

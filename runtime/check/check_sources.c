@@ -91,8 +91,7 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
   *sources = (attn2c_check_sources){.job = *job, .tensors = model->tensor_count};
   sources->call.job = &sources->job;
   sources->job.descriptor = sources->job.trace.model = model;
-  sources->job.entry = sources->job.trace.entry =
-      is_adapted ? attn2c_adapted_entry(model, encode) : encode;
+  sources->job.entry = sources->job.trace.entry = is_adapted ? attn2c_adapted_entry(model, encode) : encode;
   sources->inputs = calloc((size_t)encode->input_count, sizeof *sources->inputs);
   if (!sources->inputs) return attn2c_check_no_memory(job, "sources");
   for (int i = 0; i < encode->input_count; i++) sources->inputs[i] = job->source_inputs[i];

@@ -39,8 +39,8 @@ static inline int attn2c_decode(attn2c_context *context, int64_t count, const in
 int64_t attn2c_position(const attn2c_context *context, int64_t sequence);
 
 /* Gives a sequence an adapter, by its number, or none, 0. A source that it has read with another one is
- * forgotten. Returns ATTN2C_USAGE if there is no such sequence or adapter, or if the sequence has tokens, whose
- * keys were computed with another one. */
+ * forgotten. Returns ATTN2C_USAGE if there is no such sequence or adapter, or if the sequence has tokens,
+ * whose keys were computed with another one. */
 int attn2c_set_adapter(attn2c_context *context, int64_t sequence, int64_t adapter);
 
 /* Forgets the tokens of a sequence from `position` on. Returns ATTN2C_USAGE if the sequence has fewer, or if
@@ -56,7 +56,7 @@ attn2c_calls attn2c_continued_calls(attn2c_context *context);
 
 /* Runs whole sequences, from their first token on, through the context's own, which are forgotten. Takes and
  * returns the same as attn2c_sequences_run. In a model with an encoder, sequence i has the source of
- * the context's sequence i and the adapter with which it was read. ATTN2C_USAGE is returned if the context has
- * fewer sequences, or one has no source or is given another adapter. */
+ * the context's sequence i and the adapter with which it was read. ATTN2C_USAGE is returned if the context
+ * has fewer sequences, or one has no source or is given another adapter. */
 int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                     const void *const *inputs, void *const *outputs);

@@ -33,14 +33,14 @@ int attn2c_encode_outputs(attn2c_context *context, int64_t count, const int32_t 
   const int of_adapter = entry ? model->continued->adapter : 0;
   int32_t origins[ATTN2C_MOST_SEQUENCES], adapters[ATTN2C_MOST_SEQUENCES];
   attn2c_sequence_calls d = {.context = context,
-                                   .entry = entry,
-                                   .lengths = lengths,
-                                   .count = count,
-                                   .each = each,
-                                   .seq = lengths ? lengths->least : 0,
-                                   .slots = origins,
-                                   .inputs = inputs,
-                                   .outputs = outputs};
+                             .entry = entry,
+                             .lengths = lengths,
+                             .count = count,
+                             .each = each,
+                             .seq = lengths ? lengths->least : 0,
+                             .slots = origins,
+                             .inputs = inputs,
+                             .outputs = outputs};
   if (!entry || !sequences || (!each && lengths->least < lengths->sizes->seq)) return ATTN2C_USAGE;
   uint8_t seen[ATTN2C_MOST_SEQUENCES] = {0};
   for (int64_t i = 0; i < count; i++) {

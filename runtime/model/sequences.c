@@ -81,7 +81,8 @@ int attn2c_sequence_calls_verify(const attn2c_sequence_calls *d) {
   const attn2c_descriptor *model = d->context->model->descriptor;
   if (!d->context->open || d->count < 1) return ATTN2C_USAGE;
   for (int i = 0; i < d->entry->input_count; i++)
-    if (!attn2c_input_of(d, i) && !attn2c_is_optional(&model->tensors[d->entry->inputs[i]])) return ATTN2C_USAGE;
+    if (!attn2c_input_of(d, i) && !attn2c_is_optional(&model->tensors[d->entry->inputs[i]]))
+      return ATTN2C_USAGE;
   for (int64_t i = 0; i < d->count; i++)
     if (attn2c_rows_of(d, i) < d->lengths->least || attn2c_rows_of(d, i) > d->lengths->sizes[0].seq)
       return d->each ? ATTN2C_FORMAT : ATTN2C_USAGE;

@@ -85,8 +85,8 @@ static int allocate_inputs(const attn2c_descriptor *model, const attn2c_argument
   return ATTN2C_OK;
 }
 
-/* Returns the entry, plain or adapted, whose last input has sequences' adapters, if that is the input numbered
- * among all entries'; else NULL. */
+/* Returns the entry, plain or adapted, whose last input has sequences' adapters, if that is the input
+ * numbered among all entries'; else NULL. */
 static const attn2c_entry *adapters_of(const attn2c_descriptor *model, int number) {
   for (const attn2c_entry *e = model->entries; e <= attn2c_primary_entry(model); e++) {
     number -= e->input_count;

@@ -364,3 +364,95 @@ Test(encode, refuses_a_context_that_cannot) {
     attn2c_context_destroy(contexts[i]);
   }
 }
+
+/* A model with adapters has entries that add them, each before its own. The state of a source tells the
+ * adapter that it was read with, and a logit the one of its token. */
+enum { ADAPTERS = 2, OF_SOURCE = 5000, OF_TOKEN = 100000 };
+
+static int encode_adapted(const attn2c_call *call) {
+  const attn2c_sequences *n = call->sequences;
+  const int32_t *adapters = call->in[3];
+  const int status = encode(call);
+  for (ptrdiff_t s = 0; s < n->count; s++)
+    call->state[n->slot[s] * STATE + PLACE_OF_SOURCE] += (float)(OF_SOURCE * adapters[s]);
+  return status;
+}
+
+static int adapted(const attn2c_call *call) {
+  const int32_t *adapters = call->in[1];
+  const int status = forward(call);
+  for (ptrdiff_t s = 0; s < call->sequences->count; s++)
+    ((float *)call->out[0])[s] += (float)(OF_TOKEN * adapters[s]);
+  return status;
+}
+
+Test(encode, reads_a_source_with_its_sequences_adapter) {
+  static const attn2c_tensor own_tensors[] = {
+      {"source_ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, SOURCE}, FIRST_SYMBOL, SYMBOLS, NO_ARENA},
+      {"source_types", ATTN2C_ZEROS_INPUT, ATTN2C_I32, 2, {1, SOURCE}, 0, TYPES, NO_ARENA},
+      {"source_rows", ATTN2C_INPUT, ATTN2C_F32, 3, {1, SOURCE, 2}, 0, 0, NO_ARENA},
+      {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, CONTEXT}, 0, TOKENS, NO_ARENA},
+      {"logits", ATTN2C_OUTPUT, ATTN2C_F32, 3, {1, CONTEXT, 1}, 0, 0, NO_ARENA},
+      {"adapters", ATTN2C_ZEROS_INPUT, ATTN2C_I32, 1, {1}, 0, ADAPTERS + 1, NO_ARENA}};
+  static const int of_source[] = {0, 1, 2, 5}, of_tokens[] = {3, 5};
+  static const attn2c_entry own_entries[] = {
+      {"encode_adapted", NULL, 0, of_source, NULL, 4, 0, 1, encode_adapted},
+      {"encode", NULL, 0, of_source, NULL, 4, 0, 1, encode},
+      {"adapted", NULL, 0, of_tokens, outputs, 2, 1, 1, adapted},
+      {"forward", NULL, 0, of_tokens, outputs, 2, 1, 1, forward}};
+  static const attn2c_axes of_source_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING},
+                                               {0, 1, -1, ATTN2C_HIDES_NOTHING},
+                                               {0, 1, -1, ATTN2C_HIDES_NOTHING},
+                                               {0, -1, -1, ATTN2C_HIDES_NOTHING}};
+  static const attn2c_lengths of_sources = {of_source_axes, NULL, source_sizes, LEAST, NULL};
+  static const attn2c_state_symbol own_symbols[] = {
+      {"tokens", CONTEXT}, {"adapter", ADAPTERS}, {"source", SOURCE}};
+  static const attn2c_state_part own_kept[] = {{3, 0, 0, PAGE, 0, -1, ATTN2C_F32, 0, 0},
+                                               {0, 0, PLACE_OF_SOURCE, PAGE, 0, -1, ATTN2C_F32, 2, 0}};
+  static const char *const names[] = {"a", "b", NULL};
+  attn2c_continued own_continued = continued;
+  own_continued.kept = own_kept, own_continued.symbols = own_symbols, own_continued.symbol_count = 3;
+  own_continued.source = 2, own_continued.adapter = 1, own_continued.source_lengths = &of_sources;
+  attn2c_descriptor own = descriptor;
+  own.entries = own_entries, own.entry_count = 4, own.tensors = own_tensors, own.tensor_count = 6;
+  own.continued = &own_continued, own.adapters = names;
+  const attn2c_model with = {.descriptor = &own, .workers = 1};
+  open();
+  close();
+  cr_assert_eq(attn2c_sequences_create(&with, &context), ATTN2C_OK);
+
+  static const int32_t order[] = {0, 1, 2}, each[] = {3, 3, 3}, start[] = {4, 4, 4};
+  const void *const own_in[] = {ids, types, rows, NULL};
+  float got[SEQUENCES];
+  cr_assert_eq(attn2c_set_adapter(context, 1, 1), ATTN2C_OK);
+  cr_assert_eq(attn2c_encode(context, 3, order, each, own_in), ATTN2C_OK); /* 0, 1, 0 */
+  cr_assert_eq(attn2c_decode(context, 3, order, start, got), ATTN2C_OK);
+  for (int i = 0; i < 3; i++) { /* a logit has the source's first row once */
+    const float source[] = {kept_of(ids[3 * i], types[3 * i], rows[3 * i]) + (float)(i == 1 ? OF_SOURCE : 0),
+                            kept_of(ids[3 * i + 1], types[3 * i + 1], rows[3 * i + 1]),
+                            kept_of(ids[3 * i + 2], types[3 * i + 2], rows[3 * i + 2])};
+    cr_assert_eq(got[i], logit_of(source, 3, (float[]){4}, 1) + (float)(i == 1 ? OF_TOKEN : 0), "%d", i);
+  }
+  /* It stays with tokens; without, another one forgets the source, and the same one does not. */
+  cr_assert_eq(attn2c_set_adapter(context, 1, 2), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_rewind(context, 1, 0), ATTN2C_OK);
+  cr_assert_eq(attn2c_set_adapter(context, 1, 1), ATTN2C_OK);
+  cr_assert_eq(attn2c_decode(context, 1, order + 1, start, got), ATTN2C_OK);
+  cr_assert_eq(attn2c_rewind(context, 1, 0), ATTN2C_OK);
+  cr_assert_eq(attn2c_set_adapter(context, 1, 2), ATTN2C_OK);
+  cr_assert_eq(attn2c_decode(context, 1, order + 1, start, got), ATTN2C_USAGE);
+  /* A call may give adapters. Whole sequences keep the adapters of sources. */
+  const void *const given[] = {ids, types, rows, (int32_t[]){2, 0, 1}}, *const wrong[] = {ids, types, rows,
+                                                                                          start};
+  cr_assert_eq(attn2c_encode(context, 3, order, each, wrong), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_encode(context, 3, order, each, given), ATTN2C_OK);
+  void *const out[] = {got};
+  const int32_t ones[] = {1, 1, 1};
+  const void *const whole[] = {start, NULL}, *const same[] = {start, given[3]},
+                    *const other[] = {start, ones};
+  cr_assert_eq(attn2c_sequences_run(context, 3, ones, 0, whole, out), ATTN2C_OK);
+  cr_assert(got[0] > 2 * OF_TOKEN && got[1] < OF_TOKEN && got[2] > OF_TOKEN && got[2] < 2 * OF_TOKEN);
+  cr_assert_eq(attn2c_sequences_run(context, 3, ones, 0, same, out), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_run(context, 3, ones, 0, other, out), ATTN2C_USAGE);
+  close();
+}

@@ -3,7 +3,7 @@
 
     python3 tests/hf/reference_keys.py SITE-PACKAGES MODEL_TYPE...
 
-transformers, sentence-transformers and gguf are parsed, not run; tokenizers is imported and asked for the members of its
+transformers, sentence-transformers, peft and gguf are parsed, not run; tokenizers is imported and asked for the members of its
 components. Each line has a section of gen/common/file_keys.lua, or of config.json the model types of one file, one of
 which may have the key; a tab; and the key. Library by library, a missing one is named on standard error.
 """
@@ -215,6 +215,12 @@ def gguf():
             note("GGUF", [key.replace("{id}", "0").replace("{name}", "x").replace("{dense}", "x")])
 
 
+def peft():
+    for path, names in (("peft/config.py", ("PeftConfigMixin", "PeftConfig")), ("peft/tuners/lora/config.py", ("LoraConfig",))):
+        for name in names:
+            note("adapter_config.json", fields(classes_of(path)[name]))
+
+
 def tokenizers():
     sys.path.insert(0, SITE)
     import tokenizers as library
@@ -240,7 +246,7 @@ def tokenizers():
     note("tokenizer.json", ["truncation." + key for key in state["truncation"]])
 
 
-for library in (lambda: transformers(transformers_config()), sentence_transformers, gguf, tokenizers):
+for library in (lambda: transformers(transformers_config()), sentence_transformers, peft, gguf, tokenizers):
     try:
         library()
     except (FileNotFoundError, ImportError) as error:

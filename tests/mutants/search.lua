@@ -20,8 +20,12 @@ return function(of, spec)
 
   of("gen/common/python_regex.lua", spec .. "common/python_regex_spec.lua") {
     { name = "regex_end", old = [[{ Z = "\\z",]], new = "{", filter = "same texts", wrong = "\\Z is PCRE2's" },
-    { name = "regex_groups", old = "and not begins_group(", new = "and false and not begins_group(",
+    { name = "regex_groups", old = "elseif why then", new = "elseif false then",
       filter = "with its reason", wrong = "PCRE2's own groups are taken" },
+    { name = "regex_widths", old = 'own = #taken > 1 and taken .. "(?:"', new = "own = nil",
+      filter = "with its reason", wrong = "a lookbehind may find texts of several widths" },
+    { name = "regex_ended", old = "if group and not ended[group] then", new = "if group and not ended then",
+      filter = "with its reason", wrong = "a group may be asked for before its end" },
     { name = "regex_sets", old = 'is_in_set = c ~= "]"', new = "is_in_set = false",
       filter = "same texts", wrong = "numbers of repetitions are written into sets" },
   }

@@ -13,6 +13,21 @@ return function(of, spec)
       filter = "encode/an_integer*", wrong = "only the ids of some sources are checked" },
     { name = "encode_lengths", old = "attn2c_rows_of(&d, i));", new = "attn2c_rows_of(&d, 0));",
       filter = "encode/reads*", wrong = "all sources have the length of the first" },
+    { name = "encode_adapters", old = "given ? given[i] :", new = "0 ? given[i] :", filter = "encode/reads_a_source*",
+      wrong = "a source is not read with the adapter that a call gives" },
+  }
+
+  of("runtime/model/continue.c", "c:encode") {
+    { name = "adapter_source", old = "if (source) *attn2c_state_grown(context, source, sequence) = 0;",
+      new = "(void)source;", filter = "encode/reads_a_source*",
+      wrong = "a sequence keeps a source that another adapter has read" },
+    { name = "adapter_whole", old = "if (!has_source(context, i) || is_other)", new = "if (!has_source(context, i))",
+      filter = "encode/reads_a_source*", wrong = "whole sequences have another adapter than their source" },
+  }
+
+  of("runtime/base/descriptor.c", "c:encode") {
+    { name = "encode_after_adapted", old = "model->entries + (model->adapters ? 1 : 0)", new = "model->entries",
+      filter = "encode/reads_a_source*", wrong = "the entry with adapters stands for the one that reads sources" },
   }
 
   of("runtime/check/check_nan.c", spec .. "whole/sources_spec.lua") {

@@ -67,7 +67,8 @@ typedef struct {
   attn2c_sequences n;
   int32_t first[ATTN2C_MOST_SEQUENCES + 1], past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
   int32_t source[ATTN2C_MOST_SEQUENCES], ids[ATTN2C_MOST_SEQUENCES];
-  void *in[1];
+  int32_t adapters[ATTN2C_MOST_SEQUENCES]; /* none */
+  void *in[2];
 } attn2c_bench_token_rows;
 
 /* Prepares it. origins: of the context's sequences. Returns 0 if the tokens are too many for one call. */

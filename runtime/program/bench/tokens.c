@@ -92,8 +92,10 @@ int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const int32_t *orig
     rows->first[i + 1] = (int32_t)((i + 1) * of->count);
     rows->past[i] = (int32_t)of->position, rows->slot[i] = i, rows->ids[i] = of->ids[of->position];
     rows->source[i] = (int32_t)attn2c_bench_tokens_rows_of_source(model);
+    rows->adapters[i] = 0;
   }
   rows->in[0] = of->count > 1 ? of->ids + of->position : rows->ids;
+  rows->in[1] = rows->adapters;
   rows->n = (attn2c_sequences){.rows = of->sequences * of->count,
                                .count = of->sequences,
                                .first = rows->first,

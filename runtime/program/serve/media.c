@@ -376,11 +376,10 @@ static void reply_embeddings(attn2c_media_job *job) {
       values[i * width + n] = (float)json_number_value(json_array_get(numbers, n));
   }
   size_t length = 0;
-  ATTN2C_OWN char *text = values
-                              ? attn2c_embeddings_text(attn2c_served_name(job->job.server, job->adapter), values,
-                                                       count, width, job->is_base64,
-                                                       (int64_t)job->vectors.tokens, &length)
-                              : NULL;
+  ATTN2C_OWN char *text =
+      values ? attn2c_embeddings_text(attn2c_served_name(job->job.server, job->adapter), values, count, width,
+                                      job->is_base64, (int64_t)job->vectors.tokens, &length)
+             : NULL;
   if (text)
     attn2c_http_reply(job->job.exchange, 200, "application/json", text, length);
   else

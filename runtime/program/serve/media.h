@@ -25,7 +25,7 @@ struct attn2c_media_job {
   json_t *texts;               /* the inputs in their order: texts, and null for pictures; or NULL */
   attn2c_text_vectors vectors; /* of the texts */
   attn2c_arguments arguments;
-  int32_t adapter; /* 0: none */
+  int32_t adapter;           /* 0: none */
   attn2c_text_word words[1]; /* of the arguments */
   void (*reply)(attn2c_media_job *job);
   double (*measure)(const char *path), seconds; /* of the first file; NULL: not wanted */

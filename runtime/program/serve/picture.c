@@ -51,8 +51,8 @@ static json_t *chat_of(const attn2c_media_job *job, const char *member, json_t *
            (unsigned long long)server->generate->asks);
   return json_pack("{s:s, s:s, s:I, s:s, s:[{s:i, s:o, s:n, s:s?}]}", "id", id, "object",
                    *member == 'd' ? "chat.completion.chunk" : "chat.completion", "created",
-                   (json_int_t)time(NULL), "model", attn2c_served_name(server, job->adapter), "choices", "index",
-                   0, member, message, "logprobs", "finish_reason", reason);
+                   (json_int_t)time(NULL), "model", attn2c_served_name(server, job->adapter), "choices",
+                   "index", 0, member, message, "logprobs", "finish_reason", reason);
 }
 
 static void reply(attn2c_media_job *job) {

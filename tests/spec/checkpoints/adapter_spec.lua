@@ -189,7 +189,8 @@ describe("an adapter", function()
       local path = helper.folder()
       made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", ensure_weight_tying = ties })
       made.write(path .. "/adapter_model.safetensors", made.safetensors(tensors_))
-      return pipeline.run(helper.root, golden, { "adapter=" .. path }, "ranks").adapter.rows
+      local state = pipeline.run(helper.root, golden, { "adapter=" .. path }, "ranks")
+      return state.adapter.rows, table.concat(state.notes, "\n")
     end
     for _, tensor in ipairs { "transformer.wte.weight", "lm_head.weight" } do
       refused(tensor .. "\" takes the place of one of two tied weights: not supported without ensure_weight_tying", 2,
@@ -197,9 +198,13 @@ describe("an adapter", function()
     end
     assert.equal("transformer.wte.weight",
       read({ ["base_model.model.transformer.wte.weight"] = { 37, 24 } }, true)[1].target)
-    local row = read { ["base_model.model.lm_head.lora_A.weight"] = { 8, 24 },
-      ["base_model.model.lm_head.lora_B.weight"] = { 37, 8 } }[1]
-    assert.same({ "lm_head.weight", "transformer.wte.weight" }, { row.target, row.names[1] })
+    for _, ties in ipairs { true, false } do
+      local rows, said = read({ ["base_model.model.lm_head.lora_A.weight"] = { 8, 24 },
+        ["base_model.model.lm_head.lora_B.weight"] = { 37, 8 } }, ties)
+      assert.same({ "lm_head.weight", "transformer.wte.weight" }, { rows[1].target, rows[1].names[1] })
+      local expected = "the change of lm_head.weight is also one of the weight that is tied"
+      assert.equal(not ties, said:find(expected, 1, true) ~= nil)
+    end
   end)
 end)
 

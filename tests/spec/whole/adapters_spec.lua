@@ -120,6 +120,7 @@ describe("adapters next to the weights", function()
       .. "--greedy --adapter tone")
     assert.equal(generated("beside", "--adapter tone"), packed)
     assert.matches("%d+ passed, 0 failed", say.sh(line("beside", "check")))
+    assert.matches("decode %(position 0%)", say.sh(line("beside", "bench") .. " -r 1"))
   end)
 
   it("are chosen by name in Python, and kept with a sequence", function()

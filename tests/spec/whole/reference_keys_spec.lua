@@ -1,5 +1,5 @@
--- reference_keys_spec: every key that transformers, sentence-transformers, tokenizers and gguf read is in the table of
--- gen/common/file_keys.lua. tests/hf/reference_keys.py finds the keys in the libraries' sources.
+-- reference_keys_spec: every key that transformers, sentence-transformers, tokenizers, peft and gguf read is in the
+-- table of gen/common/file_keys.lua. tests/hf/reference_keys.py finds the keys in the libraries' sources.
 -- ATTN2C_REFERENCES names a folder of packages that has them (site-packages); otherwise `make test-long` installs their
 -- packages, without those that these need, into out/references once. `make test` does without it.
 local helper = require("tests.spec.helper")
@@ -9,7 +9,7 @@ local lfs = require("lfs")
 local words = require("common.words")
 
 local root = helper.absolute_root()
-local PACKAGES = "transformers==5.23.0 sentence-transformers==6.2.0 tokenizers==0.23.3 gguf==0.19.0"
+local PACKAGES = "transformers==5.23.0 sentence-transformers==6.2.0 tokenizers==0.23.3 gguf==0.19.0 peft==0.21.2"
 
 -- Model types of folders with code of their own: no library has their keys.
 local others = words.set { "jina_bert", "new" }
@@ -85,7 +85,8 @@ describe("the table of keys", function()
       if not is_listed(section, key) then lacks[#lacks + 1] = section .. ": " .. key end
     end
     assert.same({}, lacks)
-    for _, file in ipairs { "GGUF", "config.json", "config.json of module Pooling", "config.json: rope_parameters",
+    for _, file in ipairs { "GGUF", "adapter_config.json", "config.json", "config.json of module Pooling",
+      "config.json: rope_parameters",
       "config.json: quantization_config", "config_sentence_transformers.json", "generation_config.json",
       "modules.json", "preprocessor_config.json", "sentence_bert_config.json", "special_tokens_map.json",
       "tokenizer.json", "tokenizer_config.json" } do

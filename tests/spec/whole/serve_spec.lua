@@ -606,8 +606,9 @@ describe("a program that serves", function()
 
   it("completes sources of a model with an encoder", function()
     local model = own.root .. "/tests/hf/translations/t5"
-    own.sh(("%s build %s kernels=c sequences=3 adapters.sql=%s/adapters/sql adapters.tone=%s/adapters/tone --serve -o t5 "
-      .. ">log 2>&1 || cat log"):format(shell(own.root .. "/gen/attn2c"), shell(model), shell(model), shell(model)))
+    own.sh(("%s build %s kernels=c sequences=3 adapters.sql=%s/adapters/sql adapters.tone=%s/adapters/tone --serve "
+      .. "-o t5 >log 2>&1 || cat log"):format(shell(own.root .. "/gen/attn2c"), shell(model), shell(model),
+      shell(model)))
     local prompts, words = { "the cat sat", "a dog", "where is it?" }, {}
     for i, each in ipairs(prompts) do words[i] = "--prompt " .. shell(each) end
     local line = "t5/t5 %s --weights " .. shell(model)
@@ -625,8 +626,9 @@ describe("a program that serves", function()
     for i, name in ipairs { "t5", "sql", "tone", "t5" } do -- places keep no source of another adapter
       asked[i] = { "/v1/completions", { model = name, prompt = prompts[1], max_tokens = 10, temperature = 0 } }
       texts[i] = select(2, other:ask(table.unpack(asked[i]))).choices[1].text
-      local words_of = (" --greedy --tokens 10 --format jsonl %s --adapter %s"):format(words[1], i % 3 == 1 and "none" or name)
-      assert.equal(dkjson.decode(own.sh(line:format("generate") .. words_of)).text, texts[i])
+      local more = (" --greedy --tokens 10 --format jsonl %s --adapter %s"):format(words[1],
+        i % 3 == 1 and "none" or name)
+      assert.equal(dkjson.decode(own.sh(line:format("generate") .. more)).text, texts[i])
     end
     assert.is_true(texts[1] ~= texts[2] and texts[2] ~= texts[3] and texts[1] ~= texts[3])
     for i, each in ipairs(other:ask_all(asked)) do assert.equal(texts[i], dkjson.decode(each).choices[1].text) end

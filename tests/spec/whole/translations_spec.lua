@@ -34,7 +34,8 @@ end
 setup(function()
   local list = {}
   for i, name in ipairs(names) do
-    list[i] = { name = name, path = goldens .. "/" .. name, words = { "--text", "kernels=c", table.unpack(adapters(name)) } }
+    list[i] = { name = name, path = goldens .. "/" .. name,
+      words = { "--text", "kernels=c", table.unpack(adapters(name)) } }
   end
   files.make_folder(folder)
   for name, gaps in pairs(as_gguf) do
