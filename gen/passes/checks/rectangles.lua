@@ -28,7 +28,8 @@ function rectangles.of(boxes, pitch, offset)
     local box = boxes[i]
     local start = box.first + offset
     local ld = box.rows == 1 and pitch or box.ld
-    local across = ld > 0 and pitch // ld or 0 -- rows of the box that are next to each other, such as a row's choices of experts
+    -- Rows of the box that are next to each other in one of the buffer, such as a row's choices of experts.
+    local across = ld > 0 and pitch // ld or 0
     if across * ld == pitch and start % ld + box.cols <= ld then
       for row = 0, least(across, box.rows) - 1 do
         local first = start + row * ld

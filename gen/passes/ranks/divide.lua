@@ -109,8 +109,11 @@ local function columns(op, first) return { axis = #op.result.shape, first = firs
 
 -- Returns the division of keys or values of a source that another entry makes, or of their scales, one a head.
 function Divider:kept(tensor)
-  local path, width = tensor.name:match("^(.*%.[kv])%."), tensor.shape[#tensor.shape]
-  return { axis = #tensor.shape, first = self:heads(path, "k", width) }
+  local path, of = tensor.name:match("^(.*%.[kv])%.([^.]*)$")
+  local _, own = self:specs(path)
+  local axis, width = #tensor.shape, of == "scale" and own.head_dim or 1
+  local first = self:heads(path, "k", tensor.shape[axis] * width)
+  return { axis = axis, first = divisions.in_heads(first, width) }
 end
 
 -- Functions by operation: each returns the division of the result, the set of operands that it takes divided, a table

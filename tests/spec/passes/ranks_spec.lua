@@ -285,14 +285,15 @@ describe("ranks", function()
     assert.equal("0, 0, 8, 8, 16, 16", copies.attributes.starts)
   end)
 
-  it("keep the keys of a source of their own heads", function()
-    local state = model(with { ranks = 2, kv_heads = 6, memory = { stage = "encoder", seq = { any = 8 }, layers = 1,
-      input = { stage = "tokens", vocab = 9 } } })
+  it("keep the keys of a source of their own heads, and the scales of these", function()
+    local state = model(with { ranks = 2, kv_heads = 6, cache = "int8", memory = { stage = "encoder", seq = { any = 8 },
+      layers = 1, input = { stage = "tokens", vocab = 9 } } })
     for _, build in ipairs(state.builds) do
       for _, member in ipairs(build.members) do
         for i, entry in ipairs(member.entries) do
           local kept = entry.graph.tensors["l0.cross.k.kept"]
           assert.same({ 1, 8, 24 }, kept.shape)
+          assert.same({ 1, 8, 3 }, entry.graph.tensors["l0.cross.k.scale"].shape)
           assert.equal(i == 1 and "scratch" or "state", kept.kind)
         end
       end
