@@ -181,7 +181,10 @@ end
 --- true for embeddings } }, tensors }. notes: lines for the user. Faults: io, format, usage.
 function adapter.read(folder, notes)
   folder = folder:gsub("(.)/+$", "%1")
-  if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder") end
+  local mode = lfs.attributes(folder, "mode")
+  if mode ~= "directory" then
+    refuse("io", folder, mode and "adapter: is a file, but an adapter is a folder" or "adapter: no such folder")
+  end
   local config, path, stated = read_config(folder, notes)
   local file = folder .. "/" .. TENSORS
   local is_pickle = not lfs.attributes(file, "mode") and lfs.attributes(folder .. "/" .. PICKLE, "mode") ~= nil

@@ -114,6 +114,7 @@ describe("an adapter", function()
 
   it("is refused in one line", function()
     refused("adapter: no such folder", 4, adapter.read, "/nowhere", {})
+    refused("adapter: is a file, but an adapter is a folder", 4, adapter.read, "README.md", {})
     refused("adapter_config.json: missing", 4, adapter.read, helper.folder(), {})
     refused("peft_type: \"IA3\" is not supported; LORA is", 2, adapter.read, folder { peft_type = "IA3" }, {})
     for key, config in pairs { rank_pattern = { rank_pattern = { ["(a"] = 1 } },
