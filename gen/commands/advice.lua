@@ -8,7 +8,7 @@ local words = require("common.words")
 
 local advice = {}
 
-local QUANTISE = "keys say the types of numbers: build DESC precision=int8, or weights=int4"
+local QUANTISE = "the keys precision and weights of build say the types of numbers; attn2c keys lists them"
 
 -- Commands of a built program, and words that other tools use.
 local elsewhere = {

@@ -433,7 +433,9 @@ function quality.by_part(arguments, weights, build)
     list[i] = { name = name, divergence = found.kl_mean }
   end
   files.write(arguments.output, sizes.text(list))
-  return ("%s%s\n"):format(sizes.text(list), companion.next(arguments, "parts", arguments.output))
+  local sized = common_words.merged(arguments, { overrides = common_words.append({}, arguments.overrides,
+    { 'weights={size="N MB"}' }) })
+  return ("%s%s\n"):format(sizes.text(list), companion.next(sized, "parts", arguments.output))
 end
 
 --- Returns the result of quality.measure with the cost of both and a verdict, as tables, or as JSON if arguments.json.

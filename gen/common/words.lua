@@ -1,21 +1,22 @@
 -- words.lua: collects small helpers on strings and lists that several passes share.
 local words = {}
 
--- Returns Levenshtein's distance: the insertions, deletions and replacements from a to b.
+-- Returns the insertions, deletions, replacements and exchanges of neighbours from a to b.
 local function distance(a, b)
-  local row = {}
-  for j = 0, #b do row[j] = j end
+  local rows = { [0] = {} }
+  for j = 0, #b do rows[0][j] = j end
   for i = 1, #a do
-    local diagonal = row[0]
-    row[0] = i
+    local row, above = { [0] = i }, rows[i - 1]
+    rows[i] = row
     for j = 1, #b do
-      local above = row[j]
       local cost = a:byte(i) == b:byte(j) and 0 or 1
-      row[j] = math.min(above + 1, row[j - 1] + 1, diagonal + cost)
-      diagonal = above
+      row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + cost)
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        row[j] = math.min(row[j], rows[i - 2][j - 2] + 1)
+      end
     end
   end
-  return row[#b]
+  return rows[#a][#b]
 end
 
 --- Returns a table with the keys of several tables, each of which may be nil. The last with a key gives its value.
@@ -27,10 +28,10 @@ function words.merged(...)
   return result
 end
 
---- Returns the candidate nearest to a word, or nil if none resembles it.
+--- Returns the candidate nearest to a word, or nil if none resembles it: at most one change in three letters.
 function words.nearest(word, candidates)
   word = word:sub(1, 64)
-  local best, best_distance = nil, math.min(math.max(2, #word // 2), #word - 1)
+  local best, best_distance = nil, math.min(math.max(1, (#word + 1) // 3), #word - 1)
   for _, candidate in ipairs(candidates) do
     local d = distance(word, candidate)
     if d < best_distance or (d == best_distance and best == nil) then best, best_distance = candidate, d end

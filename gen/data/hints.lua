@@ -72,7 +72,7 @@ hints.keys = by_word {
   ["experts = { count = }"] = "num_experts num_local_experts", ["experts = { used = }"] = "num_experts_per_tok",
   ["experts = { d_ff = }"] = "moe_intermediate_size",
   streams = "altup_num_inputs", residual_rank = "laurel_rank", gate_sparsity = "activation_sparsity_pattern",
-  adapters = "loras lora_adapters lora_modules",
+  adapters = "loras lora_adapters lora_modules", adapter = "lora lora_path peft_model",
 }
 
 --- Fields of the stages before and after the layers.

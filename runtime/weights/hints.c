@@ -71,6 +71,17 @@ static int has_other(const attn2c_hints *hints, const char *end) {
   return find_end(hints->file, end) && !is_wanted(hints, end);
 }
 
+/* Says which tensors the file has, and the scheme of their names. A model of a folder has one already. */
+static void say_kind(const attn2c_hints *hints, const char *of, const char *what, const char *names) {
+  if (hints->model->checkpoint)
+    attn2c_say(hints->message, "the file has tensors of %s%s; this model was built from %s", of, what,
+               hints->model->checkpoint);
+  else
+    attn2c_say(hints->message, "tensors of %s%s: names = \"%s\"", of, what, names);
+}
+
+#define A_HUGGING_FACE "a Hugging Face "
+
 /* Names a model of BERT's form, by the name of the whole. */
 static void say_bert(const attn2c_hints *hints, const char *name) {
   static const char *const others[][3] = {{"roberta.", "RobertaModel", "roberta"},
@@ -78,7 +89,7 @@ static void say_bert(const attn2c_hints *hints, const char *name) {
   const char *what = "BertModel", *names = "bert";
   for (int i = 0; i < 2; i++)
     if (begins_with(name, others[i][0])) what = others[i][1], names = others[i][2];
-  attn2c_say(hints->message, "tensors of a Hugging Face %s: names = \"%s\"", what, names);
+  say_kind(hints, A_HUGGING_FACE, what, names);
 }
 
 int attn2c_hints_shape_fits(const attn2c_file_tensor *tensor, const attn2c_stored *stored) {
@@ -112,20 +123,18 @@ void attn2c_hints_say(const attn2c_hints *hints) {
     if (strcmp(looks[i].names, "bert") == 0)
       say_bert(hints, name);
     else
-      attn2c_say(hints->message, "tensors of a Hugging Face %s: names = \"%s\"", looks[i].what,
-                 looks[i].names);
+      say_kind(hints, A_HUGGING_FACE, looks[i].what, looks[i].names);
     return;
   }
   if (has_other(hints, "token_embd.weight"))
     attn2c_say(hints->message,
                "tensors of a GGUF file: names = \"gguf-llama\" and the like, as import writes it");
   else if (has_other(hints, "self_attn.in_proj_weight"))
-    attn2c_say(hints->message,
-               "tensors of torch.nn.TransformerEncoder or TransformerDecoder: names = \"torch\"");
+    say_kind(hints, "", "torch.nn.TransformerEncoder or TransformerDecoder", "torch");
   else if (has_other(hints, "attn.qkv.weight") && find_end(hints->file, "patch_embed.proj.weight"))
-    attn2c_say(hints->message, "tensors of timm's VisionTransformer: names = \"timm\"");
+    say_kind(hints, "", "timm's VisionTransformer", "timm");
   else if (has_other(hints, "l0.attn.q.weight"))
-    attn2c_say(hints->message, "tensors by attn2c's own names: names = \"attn2c\"");
+    say_kind(hints, "", "attn2c's own names", "attn2c");
 }
 
 /* Returns a tensor of the file whose name differs from the missing one only by a prefix, or NULL. */

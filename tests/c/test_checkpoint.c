@@ -67,11 +67,14 @@ static void remove_folder(void) {
 
 TestSuite(checkpoint, .init = make_folder, .fini = remove_folder);
 
+static const char *made_from; /* the folder that the model was built from, or NULL */
+
 static int open_model(const char *path, const attn2c_view *views, int count, attn2c_source **source) {
   static attn2c_weight weight;
   static attn2c_descriptor model;
   weight = (attn2c_weight){.view_count = count, .random_deviation = 1};
   model = (attn2c_descriptor){.readers = &all_readers,
+                              .checkpoint = made_from,
                               .tensors = tensors,
                               .weights = &weight,
                               .stored = stored,
@@ -384,6 +387,10 @@ Test(checkpoint, says_what_it_looks_like) {
     refuse(folder, ATTN2C_FORMAT, cases[i].said);
     cr_assert_not_null(strstr(text, "first: missing"), "%s", text);
   }
+  made_from = "mini";
+  refuse(folder, ATTN2C_FORMAT,
+         "the file has tensors of timm's VisionTransformer; this model was built from mini");
+  made_from = NULL;
   /* A model that looks for such tensors itself has this scheme. */
   first_names[0] = "layers.9.self_attn.in_proj_weight";
   write_names(cases[7].names, 2);

@@ -4,8 +4,10 @@ require("tests.spec.helper")
 local words = require("common.words")
 
 describe("words", function()
-  it("finds the nearest candidate within half the word's length, at least two changes", function()
-    assert.equal("causal", words.nearest("casual", { "window", "causal", "padding" })) -- two replacements
+  it("finds the nearest candidate by a change in three letters", function()
+    assert.equal("causal", words.nearest("casual", { "window", "causal", "padding" }))
+    assert.equal("show", words.nearest("sohw", { "show" })) -- neighbours change places
+    assert.is_nil(words.nearest("lora", { "norm" }))
     assert.equal("heads", words.nearest("head", { "seq", "heads" }))
     assert.equal("heads", words.nearest("heeds", { "heads" }))
     assert.is_nil(words.nearest("xyzzy", { "seq", "batch" }))

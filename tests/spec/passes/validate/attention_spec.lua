@@ -428,7 +428,7 @@ describe("keys and values come by head", function()
     assert.equal(line, refusal({ kv_layout = "heads_first", projections = false }))
     assert.equal(line, refusal({ kv_layout = "heads_first", input = qkv }))
     assert.equal(line, refusal({ kv_layout = "heads_first", input = qkv, projections = { q = false, out = false } }))
-    assert.equal("kv_layout: \"seq_first\", but rows_first or heads_first is allowed (did you mean rows_first?)",
+    assert.equal("kv_layout: \"seq_first\", but rows_first or heads_first is allowed",
       refusal({ kv_layout = "seq_first", past = 3 }))
   end)
 end)
