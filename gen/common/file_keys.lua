@@ -574,6 +574,8 @@ sections.GGUF = {
       {arch}.shortconv.* {arch}.ssm.* {arch}.swiglu_clamp_* {arch}.swin_norm {arch}.time_decay_extra_dim
       {arch}.time_mix_extra_dim {arch}.token_shift_count {arch}.wkv.*]],
     ["of training"] = "{arch}.rope.scaling.finetuned",
+    ["of layers with a window, which other models have not"] = [[{arch}.attention.key_length_swa
+      {arch}.attention.value_length_swa {arch}.rope.dimension_count_swa {arch}.rope.freq_base_swa]],
     ["llama.cpp reads them for Gemma, Granite and Grok only"] = [[{arch}.attention.scale
       {arch}.attn_logit_softcapping {arch}.final_logit_softcapping {arch}.router_logit_softcapping]],
     ["tokens and scores say the same"] = "tokenizer.huggingface.json",
@@ -582,18 +584,17 @@ sections.GGUF = {
     ["the template that has no name is taken"] = "tokenizer.chat_template.* tokenizer.chat_templates",
   },
   refused = { [""] = {
-    ["{arch}.attention.clamp_kqv"] = OFF, ["{arch}.attention.key_length_swa"] = OFF,
+    ["{arch}.attention.clamp_kqv"] = OFF,
     ["{arch}.attention.max_alibi_bias"] = OFF,
     ["{arch}.attention.sliding_window"] = OFF, ["{arch}.attention.sliding_window_pattern"] = OFF,
-    ["{arch}.attention.value_length_swa"] = OFF,
     ["{arch}.embedding_scale"] = OFF, ["{arch}.expert_count"] = OFF, ["{arch}.expert_shared_count"] = OFF,
     ["{arch}.expert_used_count"] = OFF, ["{arch}.expert_gating_func"] = { 0, 1 },
     ["{arch}.expert_group_count"] = { 0, 1 }, ["{arch}.expert_weights_scale"] = { 0, 1 },
     ["{arch}.interleave_moe_layer_step"] = { 0, 1 }, ["{arch}.leading_dense_block_count"] = OFF,
     ["{arch}.moe_every_n_layers"] = { 0, 1 }, ["{arch}.nextn_predict_layers"] = OFF,
     ["{arch}.logit_scale"] = OFF,
-    ["{arch}.residual_scale"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
-    ["{arch}.rope.dimension_sections"] = OFF, ["{arch}.rope.freq_base_swa"] = OFF,
+    ["{arch}.residual_scale"] = OFF,
+    ["{arch}.rope.dimension_sections"] = OFF,
     ["{arch}.*_feat_in"] = OFF, ["{arch}.*_feat_out"] = OFF } },
   told = { ["not supported, and left out: generated texts differ from llama.cpp's"] = {
     ["general.sampling.mirostat"] = OFF, ["general.sampling.mirostat_eta"] = {}, ["general.sampling.mirostat_tau"] = {},
@@ -616,15 +617,20 @@ sections["GGUF of gptneox"] = { by = "llama.cpp", read = "{arch}.use_parallel_re
 for _, name in ipairs { "bloom", "mpt" } do
   sections["GGUF of " .. name] = { by = "llama.cpp", without = { [TENSORS] = "{arch}.feed_forward_length" } }
 end
+local of_windows = { [""] = { ["{arch}.attention.key_length_swa"] = OFF,
+  ["{arch}.attention.value_length_swa"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
+  ["{arch}.rope.freq_base_swa"] = OFF } }
 for _, name in ipairs { "cohere2", "exaone4", "gemma2", "gemma3", "gpt-oss", "olmo2" } do
-  sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
+  sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern",
+    refused = of_windows }
 end
+sections["GGUF of phi3"] = { by = "llama.cpp", refused = of_windows }
 sections["GGUF of gemma4"] = { by = "llama.cpp",
   read = [[{arch}.attention.sliding_window_pattern {arch}.attention.value_length_swa {arch}.rope.dimension_count_swa]],
   refused = { [BOTH_SIDES] = { ["{arch}.attention.causal"] = { true } },
     ["scaled positions are not supported"] = { ["{arch}.rope.scaling.type"] = { "none" },
       ["{arch}.rope.scaling.factor"] = { 0, 1 } } } }
-sections["GGUF of gemma3n"] = { by = "llama.cpp",
+sections["GGUF of gemma3n"] = { by = "llama.cpp", refused = of_windows,
   read = "{arch}.activation_sparsity_scale {arch}.attention.sliding_window_pattern" }
 sections["GGUF of lfm2moe"] = { by = "llama.cpp", refused = {
   ["other routers than a sigmoid are not supported"] = { ["{arch}.expert_gating_func"] = { 2 } } } }
