@@ -432,9 +432,8 @@ end
 local function name_table(self)
   local scheme = scheme_of(self)
   if next(self.names) == nil and not self.folder.quantised then return scheme end
-  local result = { scheme, quantised = self.folder.quantised, prefix = self.folder.spans and self.family.prefixes }
-  for path, rule in pairs(self.names) do result[path] = rule end
-  return result
+  return words.merged(self.names,
+    { scheme, quantised = self.folder.quantised, prefix = self.folder.spans and self.family.prefixes })
 end
 
 -- Returns the types that hold the blocks of a GGUF file or quantised folder, and the order of inputs; or nil.
