@@ -140,7 +140,8 @@ return function(of, spec)
 
   of("gen/passes/tokenizer.lua", spec .. "passes/validate/late_interaction_spec.lua") {
     { name = "tokenizer_skip", old = "local id = find(token) or given.skips_unknown and specials.unk",
-      new = "local id = find(token)", filter = "vocabulary", wrong = "a word that the vocabulary lacks is not skipped" },
+      new = "local id = find(token)", filter = "vocabulary",
+      wrong = "a word that the vocabulary lacks is not skipped" },
   }
 
   of("gen/passes/validate/any_length.lua", spec .. "passes/validate/late_interaction_spec.lua") {
