@@ -37,7 +37,7 @@ return function(of)
 
   of("runtime/program/sound/source.c", "c:sound") {
     { name = "source_chained", old = "found = begins && is_begun;", new = "found = begins && !is_begun;",
-      filter = "sound/of_several*", wrong = "any stream of Ogg counts as a second one" },
+      filter = "sound/files*", wrong = "any stream of Ogg counts as a second one" },
     { name = "source_unfinished", old = "data - header + 8", new = "data - header",
       filter = "sound/without*", wrong = "a header's bytes are samples" },
     { name = "source_mean", old = "(float)(sum / channels)", new = "(float)sum", filter = "sound/files*",
