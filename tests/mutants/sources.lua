@@ -92,7 +92,7 @@ return function(of, spec)
   of("runtime/model/continue.c", "c:encode") {
     { name = "continue_source", old = "if (is_missing) return ATTN2C_USAGE;", new = "(void)is_missing;",
       filter = "encode/tokens*", wrong = "tokens read a source that is not there" },
-    { name = "continue_whole_source", old = "if (!has_source(context, i)) return ATTN2C_USAGE;", new = "(void)i;",
+    { name = "continue_whole_source", old = "if (!has_source(context, i) || is_other)", new = "if (is_other)",
       filter = "encode/tokens*", wrong = "a refused call of whole sequences forgets the context's" },
     { name = "continue_few_sources", old = "if (of->source && count > of->sequences) return ATTN2C_USAGE;", new = "",
       filter = "encode/whole*", wrong = "a sequence without a place of its own reads another one's source" },
