@@ -167,7 +167,17 @@ function helper.defect(fn, ...)
   return tostring(value)
 end
 
-local made = {}
+-- Removes folders. Only what is left then takes a program, whose start would take longer than most folders.
+local function remove(folders)
+  for _, folder in ipairs(folders) do
+    pcall(files.remove_folder, folder)
+    if require("lfs").attributes(folder, "mode") then os.execute("rm -rf " .. helper.shell(folder)) end
+  end
+end
+
+-- The folders of helper.folder. A spec that ends without helper.clean removes them, too.
+local function folders() return setmetatable({}, { __gc = remove }) end
+local made = folders()
 
 --- Writes a text to a file of a new temporary folder and returns its path. helper.clean() removes all such folders.
 function helper.file(text, name)
@@ -196,14 +206,10 @@ function helper.entries(folder)
   return list
 end
 
---- Removes the folders of helper.file and helper.folder. Only what is left then takes a program, whose start would take
---- longer than most folders.
+--- Removes the folders of helper.file and helper.folder.
 function helper.clean()
-  for _, folder in ipairs(made) do
-    pcall(files.remove_folder, folder)
-    if require("lfs").attributes(folder, "mode") then os.execute("rm -rf " .. helper.shell(folder)) end
-  end
-  made = {}
+  remove(made)
+  made = folders()
 end
 
 --- Returns the path of the repository's top, without links and dots.

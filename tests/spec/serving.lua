@@ -20,7 +20,7 @@ Server.__index = Server
 --- Starts a command line of `serve` in a folder. It ends after some seconds at the latest (default: two minutes). A
 --- signal reaches it once: without --foreground, `timeout` sends it twice.
 function serving.start(folder, line, options, seconds)
-  local log = os.tmpname()
+  local log = helper.folder() .. "/log"
   local command = ("cd %s && { timeout --foreground -k 5 %d %s %s >%s.out 2>%s & echo $!; }")
     :format(shell(folder), seconds or 120, line, options or "--port 0", log, log)
   local pid = output_of(("bash -c %s"):format(shell(command))):match("%d+")
