@@ -148,6 +148,7 @@ describe("a description's keys:", function()
     sound = "false or a table with mels", ctc = "false or a table such as { blank",
     speech = "false or a table such as { no_timestamps",
     labels = "a list of texts", label_function = "softmax, sigmoid or none",
+    similarity = "cosine, dot, euclidean or manhattan",
     sinusoids = "pairs, halves or fairseq", rope_patches = "true or false",
     experts = "false or a table such as { count", late_interaction = "a table such as { query_marker",
     spans = "a table such as { label",
