@@ -17,6 +17,7 @@ typedef struct {
   const void *const *source_inputs; /* of the entry `encode`, the first, if the model has an encoder */
   void **weights;                   /* unpacked, by tensor index */
   void **tensors;                   /* by tensor index: the current operands and result */
+  const double *spread;             /* by tensor index: errors of what is rounded (check_spread.c), or NULL */
   void **traced;                    /* outputs of the trace variant */
   void **shipped;                   /* outputs of the shipped variant, where NaN are planted */
   attn2c_check_trace trace;

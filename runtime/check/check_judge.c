@@ -294,6 +294,11 @@ static int may_choose(const int32_t *row, int64_t k, const float *x, int64_t col
   return 1;
 }
 
+/* Returns how far the numbers that an op rounds or chooses from may be off, beyond what usual models have. */
+static double spread_of(const attn2c_check_job *job, const attn2c_op *op) {
+  return job->spread ? job->spread[op->operands[0]] : 0;
+}
+
 /* Replaces the choices of a row, such as its experts, by the trace's if these may be right: each chosen
  * number and the least one that the reference chooses may be off by attn2c_tolerance_settled. A number that
  * is nearly as large as another may be chosen in its place, and all that follows is then another computation.
@@ -312,7 +317,7 @@ static int settle_choice(const attn2c_check_job *job, const attn2c_op *op, void 
   for (int64_t r = 0; r < rows; r++) {
     const float *of_row = x + r * cols;
     const double least = of_row[chosen[r * k + k - 1]];
-    const double bound = 2 * attn2c_tolerance_settled(&tolerance, least, size, 0);
+    const double bound = 2 * (attn2c_tolerance_settled(&tolerance, least, size, 0) + spread_of(job, op));
     if (may_choose(traced + r * k, k, of_row, cols, least - bound))
       memcpy(chosen + r * k, traced + r * k, (size_t)k * sizeof *chosen);
   }
@@ -322,6 +327,10 @@ static int settle_choice(const attn2c_check_job *job, const attn2c_op *op, void 
 
 /* Replaces elements of a rounded tensor by the trace's elements if these may be right
  * (attn2c_tolerance_settled), and so choices. Integer weights have the error of their polynomial. */
+int attn2c_check_is_settled(const attn2c_op *op) {
+  return grid_of(op) != NO_GRID || strcmp(op->op, "topk_indices") == 0;
+}
+
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
   const grid grid = grid_of(op);
@@ -353,7 +362,8 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
                         : grid == BLOCK_GRID || grid == FINE_GRID ? block_unit(x, i, width, grid)
                                                                   : 1;
     const double meant = has_scales ? traced[i] * unit : traced[i];
-    const double own = grid == INTEGER_GRID ? ATTN2C_EXPONENTIAL_ERROR * fabs(x[i]) : 0;
+    const double own =
+        spread_of(job, op) + (grid == INTEGER_GRID ? ATTN2C_EXPONENTIAL_ERROR * fabs(x[i]) : 0);
     if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, step * unit) + own)
       y[i] = traced[i];
   }
@@ -399,10 +409,19 @@ static void judge_output(attn2c_check_job *job, int output, const attn2c_toleran
       values ? values->shape[values->rank - 1] : 0, picks, 2 * tolerance->absolute, comparison);
 }
 
+/* Runs the reference again. It follows the trace's roundings within the errors of this model. */
+static int run_again(attn2c_check_job *job, const attn2c_reference_guide *guide, const double *spread) {
+  attn2c_reference_release(job->entry, job->tensors);
+  job->spread = spread;
+  const int status = attn2c_check_run_guided(job, guide);
+  job->spread = NULL;
+  return status;
+}
+
 /* Judges the outputs by their tolerances. If one is beyond the limits of usual models, all are judged by the
- * errors of this model, for which `allowed` has the memory. */
+ * errors of this model, for which `allowed` and `spread`, by tensor, have the memory. */
 static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_tolerance *tolerances,
-                         const char *what) {
+                         double *spread, const char *what) {
   const attn2c_reference_guide settled = {settle_rounded, job};
   const attn2c_reference_guide *guide = job->trace.arena ? &settled : NULL; /* several calls have no trace */
   int is_spread = 0;
@@ -411,9 +430,10 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
     attn2c_comparison comparison;
     judge_output(job, output, &tolerances[output], &comparison);
     if (!comparison.passed && !is_spread && shape->type == ATTN2C_F32) {
-      ATTN2C_TRY(attn2c_check_spread(job, guide, allowed, tolerances));
+      ATTN2C_TRY(attn2c_check_spread(job, guide, allowed, tolerances, spread));
       for (int i = 0; i < job->entry->output_count; i++) tolerances[i].allowed = allowed[i];
       is_spread = 1;
+      if (guide) ATTN2C_TRY(run_again(job, guide, spread));
       judge_output(job, output, &tolerances[output], &comparison);
     }
     char name[NAME_SIZE];
@@ -430,14 +450,15 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
   const int count = job->entry->output_count;
   ATTN2C_OWN attn2c_tolerance *tolerances = calloc((size_t)count + 1, sizeof *tolerances);
   ATTN2C_OWN float **allowed = calloc((size_t)count + 1, sizeof *allowed);
-  int status = tolerances && allowed ? ATTN2C_OK : attn2c_check_no_memory(job, job->entry->name);
+  ATTN2C_OWN double *spread = calloc((size_t)job->descriptor->tensor_count + 1, sizeof *spread);
+  int status = tolerances && allowed && spread ? ATTN2C_OK : attn2c_check_no_memory(job, job->entry->name);
   for (int i = 0; i < count && status == ATTN2C_OK; i++) {
     const attn2c_tensor *shape = attn2c_check_tensor(job, job->entry->outputs[i]);
     tolerances[i] = limits_of(job, i);
     allowed[i] = attn2c_reference_allocate(shape);
     if (!allowed[i]) status = attn2c_check_no_memory(job, shape->name);
   }
-  if (status == ATTN2C_OK) status = judge_outputs(job, allowed, tolerances, what);
+  if (status == ATTN2C_OK) status = judge_outputs(job, allowed, tolerances, spread, what);
   for (int i = 0; allowed && i < count; i++) attn2c_free(allowed[i]);
   return status;
 }

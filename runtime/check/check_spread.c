@@ -17,14 +17,40 @@ static const double USUAL = 0.25, BEYOND = 2;
 typedef struct {
   const attn2c_check_job *job;
   const attn2c_reference_guide *guide; /* or NULL */
+  float **plain; /* by tensor: copies, without errors, of what is rounded or chosen from; else NULL */
+  double *spread;
   int draw;
 } bed;
+
+/* Keeps a copy of what an op rounds or chooses from. */
+static int keep(void *of, const attn2c_op *op, void *const *tensors) {
+  const bed *bed = of;
+  const int operand = op->operands[0];
+  if (attn2c_check_is_settled(op) && !bed->plain[operand]) {
+    const attn2c_tensor *shape = &bed->job->descriptor->tensors[operand];
+    bed->plain[operand] = attn2c_reference_allocate(shape);
+    if (!bed->plain[operand]) return attn2c_check_no_memory(bed->job, shape->name);
+    memcpy(bed->plain[operand], tensors[operand], (size_t)attn2c_elements(shape) * sizeof(float));
+  }
+  return bed->guide->settle(bed->guide->of, op, tensors);
+}
+
+/* Notes the largest error of what an op rounds or chooses from. */
+static void note(const bed *bed, const attn2c_op *op, void *const *tensors) {
+  const int operand = op->operands[0];
+  if (!bed->guide || !attn2c_check_is_settled(op)) return;
+  const float *got = tensors[operand], *want = bed->plain[operand];
+  for (int64_t i = 0; i < attn2c_elements(&bed->job->descriptor->tensors[operand]); i++)
+    if (isfinite(want[i]) && isfinite(got[i]))
+      bed->spread[operand] = fmax(bed->spread[operand], BEYOND * fabs((double)got[i] - (double)want[i]));
+}
 
 /* Computes an op's result again, with errors. */
 static int disturb(void *of, const attn2c_op *op, void *const *tensors) {
   const bed *bed = of;
   const attn2c_check_job *job = bed->job;
   const attn2c_tensor *shape = &job->descriptor->tensors[op->result];
+  note(bed, op, tensors);
   if (shape->type == ATTN2C_F32) {
     const int64_t elements = attn2c_elements(shape);
     float *allowed = attn2c_reference_allocate(shape), *errors = attn2c_reference_allocate(shape);
@@ -64,19 +90,31 @@ static void widen(const attn2c_tensor *shape, const float *want, const float *go
   if (errors > 0) tolerance->relative_l2 = fmax(tolerance->relative_l2, BEYOND * sqrt(errors / squares));
 }
 
+/* Runs the reference with a guide, and returns its status; its results are in `tensors`. */
+static int run(const attn2c_check_job *job, const attn2c_reference_guide *guide, void **tensors) {
+  for (int tensor = 0; tensor < job->descriptor->tensor_count; tensor++)
+    tensors[tensor] = job->weights[tensor];
+  for (int input = 0; input < job->entry->input_count; input++)
+    tensors[job->entry->inputs[input]] = (void *)job->inputs[input];
+  return attn2c_reference_run(job->descriptor, job->entry, tensors, guide, job->message);
+}
+
 int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
-                        float *const *allowed, attn2c_tolerance *tolerances) {
+                        float *const *allowed, attn2c_tolerance *tolerances, double *spread) {
   const int count = job->descriptor->tensor_count;
   ATTN2C_OWN_ALIGNED void **tensors = attn2c_allocate((size_t)count * sizeof *tensors);
-  if (!tensors) return attn2c_check_no_memory(job, job->entry->name);
+  ATTN2C_OWN float **plain = calloc((size_t)count, sizeof *plain);
+  if (!tensors || !plain) return attn2c_check_no_memory(job, job->entry->name);
+  bed bed = {job, guide, plain, spread, 0};
   int status = ATTN2C_OK;
-  for (int draw = 0; draw < DRAWS && status == ATTN2C_OK; draw++) {
-    bed bed = {job, guide, draw};
+  if (guide) {
+    const attn2c_reference_guide keeping = {keep, &bed};
+    status = run(job, &keeping, tensors);
+    attn2c_reference_release(job->entry, tensors);
+  }
+  for (bed.draw = 0; bed.draw < DRAWS && status == ATTN2C_OK; bed.draw++) {
     const attn2c_reference_guide disturbed = {disturb, &bed};
-    for (int tensor = 0; tensor < count; tensor++) tensors[tensor] = job->weights[tensor];
-    for (int input = 0; input < job->entry->input_count; input++)
-      tensors[job->entry->inputs[input]] = (void *)job->inputs[input];
-    status = attn2c_reference_run(job->descriptor, job->entry, tensors, &disturbed, job->message);
+    status = run(job, &disturbed, tensors);
     for (int output = 0; output < job->entry->output_count && status == ATTN2C_OK; output++) {
       const int tensor = job->entry->outputs[output];
       const attn2c_tensor *shape = &job->descriptor->tensors[tensor];
@@ -85,5 +123,6 @@ int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guid
     }
     attn2c_reference_release(job->entry, tensors);
   }
+  for (int tensor = 0; tensor < count; tensor++) attn2c_free(plain[tensor]);
   return status;
 }

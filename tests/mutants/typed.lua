@@ -356,6 +356,11 @@ return function(of, spec)
       wrong = "an output beyond its limit is never wrong" },
   }
 
+  of("runtime/check/check_judge.c", spec .. "whole/sources_spec.lua") {
+    { name = "judge_spread", old = "  job->spread = spread;\n", new = "", filter = "errors of attention",
+      wrong = "roundings are followed within the errors of usual models only" },
+  }
+
   of("runtime/check/check.c", spec .. "whole/precision_spec.lua") {
     { name = "check_packed", old = "    attn2c_reference_packed(job->descriptor, number, job->weights);\n", new = "",
       filter = "padding, in bf16", wrong = "the reference has weights that are not rounded" },

@@ -553,7 +553,7 @@ describe("building", function()
   end)
 
   it("makes programs that say why their tables do not open", function()
-    local program, count = helper.read(folder .. "/sequence/sequence"):gsub("attn2cTX\3", "attn2cTX\99")
+    local program, count = helper.read(folder .. "/sequence/sequence"):gsub("attn2cTX%c", "attn2cTX\99")
     assert.is_true(count > 0)
     helper.write(folder .. "/older", program)
     local code, said = run(("chmod +x older && ./older run --weights %s --text a"):format(

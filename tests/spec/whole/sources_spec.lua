@@ -43,6 +43,19 @@ describe("a model with an encoder and a context", function()
   setup(function() folder = helper.folder() end)
   teardown(helper.clean)
 
+  -- Queries that are rounded for a cache of integers move a context by more than the errors of usual models. Numbers
+  -- that follow are then rounded to the other neighbour.
+  it("is right where errors of attention decide how numbers are rounded", function()
+    helper.write(folder .. "/rounded.lua", [[return { name = "rounded", d_model = 31, heads = 1, d_ff = 67, layers = 1,
+      scale = 1, context = 5, cache = "int4", precision = "bf16", mask = "causal", target = "avx2, x86_64",
+      bias = { down = true, norm = true, up = false },
+      input = tokens { vocab = 112, width = 15, norm = true, eps = 0.5 },
+      memory = encoder { input = hidden {}, seq = any(17), positions = "convolution", position_kernel = 3,
+        position_groups = 1, position_activation = "tanh" } }]])
+    runs(("%s %s/tests/program.lua rounded.lua out threads=2"):format(FLAGS, root))
+    runs("out/rounded check --seed 11")
+  end)
+
   for i, keys in ipairs(helper.sample(models, 4)) do
     -- The first for both; in `make test` each other for one.
     local first, last = 1, 2
