@@ -97,11 +97,13 @@ void attn2c_request_ignore(attn2c_exchange *exchange, const char *name) {
   char shown[64];
   size_t used = strlen(exchange->ignored), length = 0;
   for (; name[length] && length < sizeof shown - 1; length++)
-    shown[length] = (char)(isalnum((unsigned char)name[length]) || strchr("_.-", name[length]) ? name[length] : '?');
+    shown[length] =
+        (char)(isalnum((unsigned char)name[length]) || strchr("_.-", name[length]) ? name[length] : '?');
   shown[length] = '\0';
   if (used + length + sizeof "  ..." > sizeof exchange->ignored) memcpy(shown, "...", 4);
   if (used + strlen(shown) + 2 > sizeof exchange->ignored || is_listed(exchange->ignored, shown)) return;
-  snprintf(exchange->ignored + used, sizeof exchange->ignored - used, "%s%s", used ? " " : "", *shown ? shown : "?");
+  snprintf(exchange->ignored + used, sizeof exchange->ignored - used, "%s%s", used ? " " : "",
+           *shown ? shown : "?");
 }
 
 void attn2c_request_note_unread(attn2c_exchange *exchange) {

@@ -126,7 +126,7 @@ describe("sounds over HTTP", function()
   end)
 
   it("have fields that nothing reads, which are named", function()
-    local form = ("-i -F %s -F user=a -F langage=de -F model=x"):format(shell("file=@" .. places.speech .. "/short.wav"))
+    local form = "-i -F user=a -F langage=de -F model=x -F " .. shell("file=@" .. places.speech .. "/short.wav")
     assert.matches("\nIgnored%-Fields: langage\r", (select(3, servers.speech:ask(route, nil, form))))
   end)
 
