@@ -486,15 +486,19 @@ class _Writing(_Pipeline):
 
 
 def _refuse_left_out(model: Any, messages: Sequence[Mapping[str, Any]]) -> None:
-    """Refuses a message that the chat template leaves out, so that its text changes nothing: the last of each role."""
+    """Refuses a message that the chat template leaves out, so that its text changes nothing: the system's, and the
+    last of each other role."""
     text = model.apply_chat_template(messages, True)
     seen: List[Any] = ["user", "assistant"]
+    tried = 0
     for i, each in reversed(list(enumerate(messages))):
         role, content = each.get("role"), each.get("content")
-        if role in seen or not content or not content.strip():
+        if role in seen or not content or not content.strip() or tried == 8:
             continue
-        seen.append(role)
-        changed = [*messages[:i], {**each, "content": "+" if content == "-" else "-"}, *messages[i + 1:]]
+        tried += 1
+        if role != "system":
+            seen.append(role)
+        changed = [*messages[:i], {**each, "content": "+" if "-" in content else "-"}, *messages[i + 1:]]
         try:
             is_left_out = model.apply_chat_template(changed, True) == text
         except ValueError:  # the template reads it

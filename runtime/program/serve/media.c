@@ -163,6 +163,7 @@ static void free_job(attn2c_job *given) {
   attn2c_media_job *job = (attn2c_media_job *)given;
   for (int i = 0; i < job->count; i++) attn2c_program_scratch_end(&job->files[i]);
   json_decref(job->given);
+  json_decref(job->unread);
   json_decref(job->texts);
   ATTN2C_FREE(job->vectors.values, job->said, job);
 }
@@ -191,16 +192,23 @@ static void read_part(attn2c_request *r, attn2c_media_job *job, const attn2c_par
   name[strcspn(name, "[")] = '\0';
   json_t *text = memchr(part->data, 0, part->length) ? NULL : json_stringn(part->data, part->length);
   json_t *there = json_object_get(job->given, name);
-  if (!text || strcmp(name, "file") == 0) {
+  int failed = !text || strcmp(name, "file") == 0;
+  if (failed)
     json_decref(text);
+  else if (json_is_array(there))
+    failed = json_array_append_new(there, text) != 0;
+  else if (there || is_list)
+    failed = json_object_set_new(job->given, name,
+                                 there ? json_pack("[O, o]", there, text) : json_pack("[o]", text)) != 0;
+  else
+    failed = json_object_set_new(job->given, name, text) != 0;
+  if (failed)
     attn2c_request_fail(r, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed", number);
-  } else if (json_is_array(there)) {
-    json_array_append_new(there, text);
-  } else if (there || is_list) {
-    json_object_set_new(job->given, name, there ? json_pack("[O, o]", there, text) : json_pack("[o]", text));
-  } else {
-    json_object_set_new(job->given, name, text);
-  }
+}
+
+/* Notes which fields are there, before any is asked for. */
+static void note_fields(attn2c_request *r, attn2c_media_job *job) {
+  r->exchange->unread = job->unread = json_copy(job->given);
 }
 
 /* Reads a form: its file, and its other parts as texts. */
@@ -218,6 +226,7 @@ static void read_form(attn2c_request *r, attn2c_media_job *job) {
                         file ? "an empty part" : "nothing");
   for (int i = 0; i < count && !r->failed; i++)
     if (&parts[i] != file) read_part(r, job, &parts[i], i + 1);
+  if (!r->failed) note_fields(r, job);
   if (!r->failed) add_file(r, job, file->data, file->length);
 }
 
@@ -274,6 +283,7 @@ static void read_json(attn2c_request *r, attn2c_media_job *job,
   }
   json_decref(job->given);
   r->given = job->given = given;
+  note_fields(r, job);
   read(r, job);
 }
 

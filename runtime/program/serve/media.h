@@ -22,6 +22,7 @@ struct attn2c_media_job {
   attn2c_scratch files[ATTN2C_MOST_FILES];
   int count;                   /* of files */
   json_t *given;               /* the fields of the request; of a form, texts */
+  json_t *unread;              /* of the exchange */
   json_t *texts;               /* the inputs in their order: texts, and null for pictures; or NULL */
   attn2c_text_vectors vectors; /* of the texts */
   attn2c_arguments arguments;

@@ -94,12 +94,16 @@ static int is_listed(const char *list, const char *name) {
 }
 
 void attn2c_request_ignore(attn2c_exchange *exchange, const char *name) {
-  const size_t used = strlen(exchange->ignored), length = strlen(name);
-  if (used + length + 2 > sizeof exchange->ignored || is_listed(exchange->ignored, name)) return;
-  if (used) exchange->ignored[used] = ' ';
-  char *at = exchange->ignored + used + (used > 0);
-  for (size_t i = 0; i < length; i++)
-    at[i] = isalnum((unsigned char)name[i]) || strchr("_.-", name[i]) ? name[i] : '?';
+  char shown[64];
+  size_t used = strlen(exchange->ignored), length = 0;
+  for (; name[length] && length < sizeof shown - 1; length++)
+    shown[length] =
+        (char)(isalnum((unsigned char)name[length]) || strchr("_.-", name[length]) ? name[length] : '?');
+  shown[length] = '\0';
+  if (used + length + sizeof "  ..." > sizeof exchange->ignored) memcpy(shown, "...", 4);
+  if (used + strlen(shown) + 2 > sizeof exchange->ignored || is_listed(exchange->ignored, shown)) return;
+  snprintf(exchange->ignored + used, sizeof exchange->ignored - used, "%s%s", used ? " " : "",
+           *shown ? shown : "?");
 }
 
 void attn2c_request_note_unread(attn2c_exchange *exchange) {

@@ -205,6 +205,9 @@ describe("rankings over HTTP", function()
         truncate = true })
       assert.same(results, other, route)
     end
+    for _, route in ipairs { "/v1/rerank", "/rerank" } do
+      assert.equal(200, (server:ask(route, '{"query":"a","texts":["b"],"documents":null}')))
+    end
     local _, objects = server:ask("/v1/rerank", { query = query, documents = { { text = "a" } } })
     assert.is_nil(objects.results[1].document)
     local _, pairs_of = server:ask("/predict", { inputs = { { "a", "b" }, { "a" } }, raw_scores = true })

@@ -121,6 +121,13 @@ describe("sounds over HTTP", function()
     assert.equal(400, (server:ask(route, "{}")))
     local said = select(2, server:ask(route, "--x\r\n", "-H 'Content-Type: multipart/form-data; boundary=x'"))
     assert.equal("the body: a part of the form ends within its headers", said.error.message)
+    said = select(2, send(server, route, wave, { "\xff=a" }))
+    assert.equal("part 2 of the form: a text of UTF-8 is allowed", said.error.message)
+  end)
+
+  it("have fields that nothing reads, which are named", function()
+    local form = "-i -F user=a -F langage=de -F model=x -F " .. shell("file=@" .. places.speech .. "/short.wav")
+    assert.matches("\nIgnored%-Fields: langage\r", (select(3, servers.speech:ask(route, nil, form))))
   end)
 
   it("leave nothing of a client that goes away, and a line in the log for each", function()

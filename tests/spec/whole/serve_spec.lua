@@ -13,7 +13,9 @@ describe("a program that serves", function()
   local server
   setup(function()
     require("common.files").make_folder(own.folder)
-    helper.write(own.folder .. "/chat.jinja", helper.read(own.root .. "/tests/chat/templates/qwen2_5.jinja")
+    helper.write(own.folder .. "/chat.jinja", "{%- if only_last %}{% for m in messages if m.role == 'system' %}"
+      .. "{% if loop.last %}{{ m.content | trim }}{% endif %}{% endfor %}{% else -%}"
+      .. helper.read(own.root .. "/tests/chat/templates/qwen2_5.jinja") .. "{%- endif %}"
       .. "{%- if enable_thinking is defined and enable_thinking is false %}{{ '<think></think>' }}{% endif %}")
     own.build()
     server = serving.start(own.folder, own.line("llama", "serve"))
@@ -317,8 +319,8 @@ describe("a program that serves", function()
 
   it("gives the model all messages, or refuses them", function()
     local user = { role = "user", content = "Hi" }
-    local function chat(role, more)
-      local body = { messages = { { role = role, content = "Be brief." }, user }, max_tokens = 5, temperature = 0 }
+    local function chat(role, more, body)
+      body = body or { messages = { { role = role, content = "Be brief." }, user }, max_tokens = 5, temperature = 0 }
       for name, value in pairs(more or {}) do body.messages[1][name] = value end
       local status, said = server:ask("/v1/chat/completions", body)
       return status, said.error and said.error.message or said.choices[1].message.content
@@ -329,22 +331,31 @@ describe("a program that serves", function()
     assert.same({ 3, "chat: the chat template leaves out messages of the role usr\n" },
       { own.refusal("echo '{\"role\":\"usr\",\"content\":\"a\"}' | "
         .. own.line("llama", "chat", "--greedy --format jsonl")) })
+    local only_last = { max_tokens = 1, chat_template_kwargs = { only_last = true },
+      messages = { { role = "system", content = " - " }, user } }
+    assert.equal(200, (server:ask("/v1/chat/completions", only_last)))
+    only_last.messages[2] = { role = "system", content = "b" }
+    assert.same({ 400, "messages[0]: the model's chat template leaves out messages of the role system" },
+      { chat("system", nil, only_last) })
     assert.same({ 400, "messages: prefix: is not supported: the model's chat template has none" },
       { chat("assistant", { prefix = true }) })
   end)
 
   it("names the fields that nothing reads", function()
     local body = { messages = { { role = "user", content = "Hi", nick = "Bo" } }, max_tokens = 1, temprature = 0,
-      user = "u", store = true, lora_id = false, reasoning_effort = "low", ["a\nb"] = 1,
+      user = "u", store = true, lora_id = false, reasoning_effort = "low", ["a\nb"] = 1, [("x"):rep(200)] = 1,
       chat_template_kwargs = { enable_thinking = false, colour = "red" } }
     local _, _, text = server:ask("/v1/chat/completions", body, "-i")
     local names = {}
     for name in text:match("\nIgnored%-Fields: ([^\r]*)"):gmatch("%S+") do names[#names + 1] = name end
     table.sort(names)
-    assert.same({ "a?b", "colour", "nick", "reasoning_effort", "temprature" }, names)
+    assert.same({ "a?b", "colour", "nick", "reasoning_effort", "temprature", ("x"):rep(63) }, names)
     assert.matches(", 1 written, ignored fields: [%w_ ?]*temprature", server:said())
     _, _, text = server:ask("/v1/completions", { prompt = "a", max_tokens = 1 }, "-i")
     assert.falsy(text:find("Ignored", 1, true))
+    _, _, text = server:ask("/v1/completions", { prompt = "a", max_tokens = 1, [("x"):rep(80)] = 1,
+      [("y"):rep(80)] = 1, [("z"):rep(80)] = 1 }, "-i")
+    assert.matches("\nIgnored%-Fields: %S+ %S+ %.%.%.\r", text)
   end)
 
   it("goes on from a prompt that begins alike", function()

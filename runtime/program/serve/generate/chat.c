@@ -176,10 +176,10 @@ static void read_message(attn2c_request *r, chat *c, const json_t *given) {
     message->content = ""; /* templates append it to a text */
   }
   c->count++;
-  check_fields(r, c, given);
   static const char *const own[] = {"role", "content", NULL};
   if (json_object_size(given) > (content ? 2 : 1) && !r->failed)
     message->more = read_items(r, c, "messages", given, 0, own, &message->more_count);
+  if (!r->failed) check_fields(r, c, given);
 }
 
 static void check_tools(attn2c_request *r, const json_t *list) {
@@ -258,7 +258,7 @@ static void add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
 
 /* Returns what the template is given by name: tools, chat_template_kwargs, and names that clients send beside
  * them. It is NULL after a fault. */
-static json_t *named_of(attn2c_request *r, const attn2c_chat_template *template, const attn2c_tools *tools) {
+static json_t *named_of(attn2c_request *r, const attn2c_tools *tools) {
   static const char *const beside[] = {"enable_thinking", "reasoning_effort"};
   const json_t *given = attn2c_request_field(r, "chat_template_kwargs");
   if (given && !json_is_object(given))
@@ -274,11 +274,6 @@ static json_t *named_of(attn2c_request *r, const attn2c_chat_template *template,
       failed = json_object_set(all, beside[i], (json_t *)value) != 0;
   }
   if (failed) attn2c_request_no_memory(r);
-  const char *name;
-  json_t *value;
-  json_object_foreach(all, name, value) {
-    if (!has_word(template, name)) attn2c_request_ignore(r->exchange, name);
-  }
   return all;
 }
 
@@ -314,10 +309,12 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   for (size_t i = 0; i < count && !r->failed; i++) read_message(r, &c, json_array_get(list, i));
   attn2c_chat_options options = {.add_generation_prompt = 1};
   attn2c_request_flag(r, "add_generation_prompt", &options.add_generation_prompt);
-  json_auto_t *named = named_of(r, template, &asked);
+  json_auto_t *named = named_of(r, &asked);
   if (!r->failed)
     options.flags = read_items(r, &c, asked.list ? "tools" : "chat_template_kwargs", named, -1, NULL,
                                &options.flag_count);
+  for (size_t i = 0; i < options.flag_count && !r->failed; i++)
+    if (!has_word(template, options.flags[i].name)) attn2c_request_ignore(exchange, options.flags[i].name);
   const char *text;
   size_t length;
   char fault[300] = "";

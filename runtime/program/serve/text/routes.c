@@ -112,14 +112,19 @@ static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t 
   attn2c_text_job_submit(server, &r, job);
 }
 
+static int has(const json_t *given, const char *name) {
+  const json_t *value = json_object_get(given, name);
+  return value && !json_is_null(value);
+}
+
 static void rerank_documents(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  const int has_texts = !json_object_get(given, "documents") && json_object_get(given, "texts");
-  rank(server, exchange, given, has_texts ? "texts" : "documents", "return_documents", attn2c_reply_results);
+  const char *texts = has(given, "texts") && !has(given, "documents") ? "texts" : "documents";
+  rank(server, exchange, given, texts, "return_documents", attn2c_reply_results);
 }
 
 /* Clients of vLLM and infinity ask here for documents. */
 static void rerank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  if (json_object_get(given, "documents"))
+  if (has(given, "documents"))
     rerank_documents(server, exchange, given);
   else
     rank(server, exchange, given, "texts", "return_text", attn2c_reply_ranks);
