@@ -3,8 +3,8 @@
 import copy
 import os
 import pathlib
-import re
 import pickle
+import re
 import shutil
 import subprocess
 import sys
