@@ -137,7 +137,8 @@ local function set_sizes(result, given, defaults, sides, from)
       return nil, "crop_size: other than the model's image_size"
     end
     result.crop, result.pad = true, nil
-  elseif result.height and not result.pad and (result.height ~= sides[1] or result.width ~= sides[2]) then
+  elseif result.height and (result.height ~= sides[1] or result.width ~= sides[2])
+    and not (result.pad and result.height <= sides[1] and result.width <= sides[2]) then
     return nil, "size: other than the model's image_size"
   end
   return result

@@ -155,6 +155,8 @@ describe("checkpoints.pictures", function()
       { { image_processor_type = "ViTImageProcessor", do_pad = true, pad_size = 230 },
         "p.json: pad_size: other than the model's image_size" },
       { { image_processor_type = "ViTImageProcessor", size = 200 }, "p.json: size: other than the model's image_size" },
+      { { image_processor_type = "ViTImageProcessor", size = 230, do_pad = true, pad_size = 224 },
+        "p.json: size: other than the model's image_size" },
       { { image_processor_type = "ViTImageProcessor", size = { longest_edge = 3 } },
         "p.json: size: " .. sizes },
       { { image_processor_type = "ViTImageProcessor", size = { height = json.null, width = 3 } },
