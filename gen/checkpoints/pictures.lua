@@ -106,7 +106,9 @@ local function set_patches(result, given, defaults, patch)
 end
 
 -- Returns the size that a folder pads pictures to, as it is written, or a false value.
-local function padded_of(given, defaults) return defaults.pads ~= false and given("do_pad", false) and given("pad_size") end
+local function padded_of(given, defaults)
+  return defaults.pads ~= false and given("do_pad", false) and given("pad_size")
+end
 
 -- Sets the sizes that a picture gets, or returns nil and what is not supported. As in steps_of.
 local function set_sizes(result, given, defaults, sides, from)
