@@ -105,6 +105,11 @@ local function set_patches(result, given, defaults, patch)
   return set_filter(result, given, defaults)
 end
 
+-- Returns the size that a folder pads pictures to, as it is written, or a false value.
+local function padded_of(given, defaults)
+  return defaults.pads ~= false and given("do_pad", false) and given("pad_size")
+end
+
 -- Sets the sizes that a picture gets, or returns nil and what is not supported. As in steps_of.
 local function set_sizes(result, given, defaults, sides, from)
   if type(sides) ~= "table" then return nil, "image_processor_type: other than Siglip2ImageProcessor" end
@@ -121,7 +126,7 @@ local function set_sizes(result, given, defaults, sides, from)
     result.fractions = defaults.fractions
     for name, length in pairs(size) do result[name] = length end
   end
-  local padded = defaults.pads ~= false and given("do_pad", false) and given("pad_size")
+  local padded = padded_of(given, defaults)
   if padded then
     local size = size_of(padded, false)
     if defaults.fractions then return nil, "do_pad: is not supported with this processor" end
@@ -137,7 +142,8 @@ local function set_sizes(result, given, defaults, sides, from)
       return nil, "crop_size: other than the model's image_size"
     end
     result.crop, result.pad = true, nil
-  elseif result.height and not result.pad and (result.height ~= sides[1] or result.width ~= sides[2]) then
+  elseif result.height and (result.height ~= sides[1] or result.width ~= sides[2])
+    and not (result.pad and result.height <= sides[1] and result.width <= sides[2]) then
     return nil, "size: other than the model's image_size"
   end
   return result
@@ -181,6 +187,8 @@ function pictures.sides(preprocessor)
   local size
   if given("do_center_crop", defaults.crop ~= nil) then
     size = size_of(given("crop_size", defaults.crop), false)
+  elseif padded_of(given, defaults) then
+    size = size_of(padded_of(given, defaults), false)
   elseif given("do_resize", true) then
     size = size_of(given("size", defaults.size), given("default_to_square", not defaults.edge) == false)
   end

@@ -80,24 +80,24 @@ function speech.of(stated, vocab, notes, median)
   local tasks = ids_of(stated, "task_to_id", vocab, function(word) return word end)
   local languages = ids_of(stated, "lang_to_id", vocab, function(word) return word:match("^<|([%l_]+)|>$") end)
   local language, task = json.given(stated, "language"), json.given(stated, "task")
-  if stated.is_multilingual == false or not next(languages) then
-    tasks, languages, language, task = {}, {}, nil, nil
-  end
+  local is_english = stated.is_multilingual == false
+  if is_english or not next(languages) then tasks, languages = {}, {} end
   language = type(language) == "string" and known_languages.code(language) or language
-  for key, each in pairs { language = { language, languages }, task = { task, tasks } } do
+  for key, each in pairs { language = { language, is_english and { en = true } or languages },
+    task = { task, is_english and { transcribe = true } or tasks } } do
     if each[1] ~= nil and not each[2][each[1]] then
       faults.raise("usage", "%s%s: %s is none of the model's", FILE, key, json.shown(stated[key]))
     end
   end
-  local forced_language, forced_task = forced_of(stated, languages, tasks, without)
+  if is_english then language, task = nil, nil end -- they have no tokens
+  if language == nil and task == nil then language, task = forced_of(stated, languages, tasks, without) end
   return { no_timestamps = without,
     previous = integer_of(stated, "prev_sot_token_id", 0, vocab - 1) or without - 2, no_speech = without - 1,
     transcribe = tasks.transcribe, translate = tasks.translate,
     initial = integer_of(stated, "max_initial_timestamp_index", 0, vocab),
     compression = number_of(stated, "compression_ratio_threshold", 0, 1000),
     score = number_of(stated, "logprob_threshold", -1000, 0), silence = number_of(stated, "no_speech_threshold", 0, 1),
-    languages = next(languages) and languages or nil, language = language or forced_language,
-    task = task or forced_task, heads = heads_of(stated),
+    languages = next(languages) and languages or nil, language = language, task = task, heads = heads_of(stated),
     median = median }
 end
 

@@ -43,7 +43,7 @@ static double sinc(double x) { return x == 0 ? 1 : sin(x * PI) / (x * PI); }
 
 static double hamming(double x) {
   x = x < 0 ? -x : x;
-  return x < 1 ? sinc(x) * (0.54 + 0.46 * cos(x * PI)) : 0;
+  return x < 1 ? sinc(x) * (0.54F + 0.46F * cos(x * PI)) : 0;
 }
 
 static double lanczos(double x) { return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0; }

@@ -206,6 +206,11 @@ with digits.Pipeline(DIGITS) as of, wave.open(str(SOUND)) as file:
                 made.writeframes(np.repeat(low, 2, axis=0).tobytes())
             assert width == 1 or of.transcribe(path) == said, width
             assert len(of.transcribe(path.encode()).split()) > 2
+        whole = pathlib.Path(path).read_bytes()
+        pathlib.Path(path).write_bytes(whole[:1000])
+        refuses(ValueError, "4.wav was cut: 956 bytes of its %d bytes" % (len(whole) - 44), of.transcribe, path)
+        pathlib.Path(path).write_bytes(whole[:40] + bytes(4) + whole[44:])
+        refuses(ValueError, "4.wav has no samples, or says so", of.transcribe, path)
         (pathlib.Path(folder) / "x.mp3").write_bytes(b"ID3")
         refuses(ValueError, "x.mp3 is no WAV file of integers: pip install soundfile reads others", of.transcribe,
                 folder + "/x.mp3")

@@ -341,30 +341,43 @@ Test(sound, cut_and_damaged_files_are_refused) {
   cr_expect_gt(cut, 200, "%lld", (long long)cut);
 }
 
-/* A header that says 0 bytes is what a program writes that cannot go back to it. */
+/* A header that says 0 bytes is what a program writes that cannot go back to it. Where only chunks follow, it
+ * is right. */
 Test(sound, without_a_length_is_read_to_its_end) {
-  static const int formats[] = {SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16, SF_FORMAT_FLOAT, SF_FORMAT_ULAW};
-  static uint8_t bytes[1 << 18];
+  static const int formats[] = {SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16, SF_FORMAT_PCM_24, SF_FORMAT_FLOAT,
+                                SF_FORMAT_ULAW};
+  static const char chunk[] = "junk\x9\0\0\0data\0\0\0\0\0"; /* with a byte of padding */
+  static uint8_t bytes[1 << 20];
   static float whole[3 * RATE];
   const char *path = scratch_path("sound");
   int64_t count, all;
   for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
-    write_sound(path, SF_FORMAT_WAV | formats[f], RATE, 2);
+    write_sound(path, SF_FORMAT_WAV | formats[f], RATE, 1 + (int)f);
     const size_t size = scratch_get(path, bytes, sizeof bytes);
     cr_assert_eq(read_sound(path, &all), ATTN2C_OK);
     memcpy(whole, samples, sizeof whole);
     cr_expect_float_eq(attn2c_sound_seconds(path), 2, 1e-9);
     uint8_t *data = memmem(bytes, size, "data", 4);
     memset(data + 4, 0, 4);
-    scratch_put(path, bytes, size);
+    memmove(data + sizeof chunk, data, (size_t)(bytes + size - data));
+    memcpy(data, chunk, sizeof chunk);
+    scratch_put(path, bytes, size + sizeof chunk);
     cr_assert_eq(read_sound(path, &count), ATTN2C_OK, "%s", message_text);
     cr_expect(count == all && memcmp(samples, whole, (size_t)all * sizeof *whole) == 0, "format %zu", f);
+    memcpy(data + sizeof chunk + 8, chunk, sizeof chunk);
+    for (size_t end = 2; end > 0; end--) { /* without the byte of padding, too */
+      scratch_put(path, bytes, (size_t)(data - bytes) + 2 * sizeof chunk + 6 + end);
+      cr_expect_eq(read_sound(path, &count), ATTN2C_FORMAT, "format %zu", f);
+    }
   }
-  write_sound(path, SF_FORMAT_WAV | SF_FORMAT_IMA_ADPCM, RATE, 1);
-  const size_t size = scratch_get(path, bytes, sizeof bytes);
-  memset((uint8_t *)memmem(bytes, size, "data", 4) + 4, 0, 4);
-  scratch_put(path, bytes, size);
-  cr_expect_eq(read_sound(path, &count), ATTN2C_FORMAT);
+  static const int packed[] = {SF_FORMAT_IMA_ADPCM, SF_FORMAT_GSM610};
+  for (size_t f = 0; f < sizeof packed / sizeof *packed; f++) {
+    write_sound(path, SF_FORMAT_WAV | packed[f], RATE, 1);
+    const size_t size = scratch_get(path, bytes, sizeof bytes);
+    memset((uint8_t *)memmem(bytes, size, "data", 4) + 4, 0, 4);
+    scratch_put(path, bytes, size);
+    cr_expect_eq(read_sound(path, &count), ATTN2C_FORMAT);
+  }
 }
 
 /* libsndfile reads only the first of several streams. */

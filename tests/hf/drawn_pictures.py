@@ -100,8 +100,9 @@ def processor(r, name):
     may("do_normalize", 0.3, lambda: r.choice([True, False, None]))
     may("image_mean", 0.5, lambda: r.choice([[0.1, 0.5, 0.9], [0.5], 0.5, [0, 0, 1], None]))
     may("image_std", 0.5, lambda: r.choice([[0.1, 0.5, 0.9], 0.25, [1, 2, 3], None]))
-    may("do_pad", 0.2, lambda: r.choice([True, False]))
-    may("pad_size", 0.1, lambda: {"height": 24, "width": 24})
+    may("do_pad", 0.3, lambda: r.choice([True, True, False]))
+    if made.get("do_pad"):
+        may("pad_size", 0.8, lambda: {"height": r.choice([side, 24]), "width": 24})
     may("do_convert_rgb", 0.3, lambda: r.choice([True, False, None]))
     may("crop_pct", 0.05, lambda: 0.9)
     may("do_flip_channel_order", 0.05, lambda: True)

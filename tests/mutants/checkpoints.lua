@@ -331,6 +331,8 @@ return function(of, spec)
       new = "return json.given(config, key, default) end", filter = "all keys", wrong = "null is the default" },
     { name = "pictures_square", old = "and (rows == columns or not rule.any_size)", new = "", filter = "square",
       wrong = "a table of DINOv2 has the grid of the image" },
+    { name = "pictures_padded", old = "and not (result.pad and result.height <= sides[1] and result.width <= sides[2])",
+      new = "and not result.pad", filter = "says why", wrong = "padding makes pictures smaller" },
   }
 
   of("gen/checkpoints/sources.lua", spec .. "checkpoints/sources_spec.lua") {

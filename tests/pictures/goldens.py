@@ -147,16 +147,16 @@ def pixels_of(width, height, seed):
 
 
 def resized():
-    lines, seed = [], 0
-    for number in (2, 3, 0, 1, 4, 5):
-        for width, height, to_width, to_height in ((16, 12, 8, 8), (7, 5, 23, 31), (64, 64, 9, 9), (31, 17, 31, 9),
-                                                   (31, 17, 12, 17), (1, 1, 5, 4), (3, 200, 8, 8), (200, 3, 7, 11),
-                                                   (25, 25, 25, 25), (97, 61, 32, 20), (5, 5, 4, 6), (300, 2, 1, 1),
-                                                   (40, 50, 30, 35), (40, 50, 30, 25)):
-            seed += 1
-            image = Image.fromarray(pixels_of(width, height, seed)).resize((to_width, to_height), Image.Resampling(number))
-            sum_of = zlib.crc32(image.tobytes())
-            lines.append(f"{number} {width} {height} {to_width} {to_height} {sum_of:08x}")
+    sizes = ((16, 12, 8, 8), (7, 5, 23, 31), (64, 64, 9, 9), (31, 17, 31, 9), (31, 17, 12, 17), (1, 1, 5, 4),
+             (3, 200, 8, 8), (200, 3, 7, 11), (25, 25, 25, 25), (97, 61, 32, 20), (5, 5, 4, 6), (300, 2, 1, 1),
+             (40, 50, 30, 35), (40, 50, 30, 25))
+    cases = [(number, *each) for number in (2, 3, 0, 1, 4, 5) for each in sizes]
+    cases.append((5, 50, 52, 27, 18))  # needs Pillow's factors of 32 bits
+    lines = []
+    for seed, (number, width, height, *size) in enumerate(cases, 1):
+        image = Image.fromarray(pixels_of(width, height, seed)).resize(size, Image.Resampling(number))
+        sum_of = zlib.crc32(image.tobytes())
+        lines.append(f"{number} {width} {height} {size[0]} {size[1]} {sum_of:08x}")
     return "\n".join(lines) + "\n"
 
 

@@ -76,10 +76,12 @@ function pictures.check(say, spec)
   if input.channels and input.channels ~= PLANES then
     return say("pictures", "goes with %d channels, but the image has %d", PLANES, input.channels)
   end
+  if not given.height or not given.width or given.crop then return end
   local is_other = given.height ~= input.height or given.width ~= input.width
-  if given.height and given.width and not given.crop and not given.pad and is_other then
-    say("pictures", "height %d and width %d, but without crop they must be the image's, %d and %d", given.height,
-      given.width, input.height, input.width)
+  local is_larger = given.height > input.height or given.width > input.width
+  if given.pad and is_larger or not given.pad and is_other then
+    say("pictures", "height %d and width %d, but without crop they must be %s, %d and %d", given.height, given.width,
+      given.pad and "at most the image's" or "the image's", input.height, input.width)
   end
 end
 

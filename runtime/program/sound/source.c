@@ -125,21 +125,33 @@ static int is_chained(const char *path) {
   return found;
 }
 
+/* Returns where the samples of a WAV file begin that says that it has none, but is not at its end and goes on
+ * with no chunks to its end; or 0. */
+static sf_count_t unfinished(SNDFILE *file) {
+  uint8_t head[8];
+  sf_count_t at = 12, first = 0;
+  while (sf_seek(file, at, SEEK_SET) == at && sf_read_raw(file, head, sizeof head) == sizeof head) {
+    const uint32_t size = head[4] | head[5] << 8 | head[6] << 16 | (uint32_t)head[7] << 24;
+    const int is_data = !first && memcmp(head, "data", 4) == 0;
+    if (is_data && size > 0) return 0;
+    if (is_data) first = at + (sf_count_t)sizeof head;
+    if (head[0] < ' ') break; /* no name of a chunk: samples */
+    at += (sf_count_t)sizeof head + size + size % 2;
+  }
+  const sf_count_t length = sf_seek(file, 0, SEEK_END);
+  return at == length || at == length + 1 ? 0 : first; /* some programs leave out the last byte, of padding */
+}
+
 /* Opens a WAV file that says that it has no samples as what a program writes that cannot go back to its
  * header: all after the header are samples. Files whose samples are packed stay as they are. */
 static void open_unfinished(attn2c_sound_source *source, const char *path) {
-  static const char none[] = "data\0\0\0\0";
-  const int type = source->info.format & SF_FORMAT_TYPEMASK,
-            samples = source->info.format & SF_FORMAT_SUBMASK;
-  char header[1 << 12];
-  if (type != SF_FORMAT_WAV && type != SF_FORMAT_WAVEX) return;
-  SNDFILE *file = open_bytes(path, samples, &source->info);
-  const sf_count_t count = file ? sf_read_raw(file, header, sizeof header) : 0;
-  const char *data = count > 4 && memcmp(header, "RIFF", 4) == 0
-                         ? memmem(header, (size_t)count, none, sizeof none - 1)
-                         : NULL;
-  sf_count_t first = data ? data - header + 8 : 0;
-  if (data && sf_command(file, SFC_SET_RAW_START_OFFSET, &first, sizeof first) == 0 &&
+  const int samples = source->info.format & SF_FORMAT_SUBMASK, kind = source->info.format - samples;
+  if ((kind != SF_FORMAT_WAV && kind != SF_FORMAT_WAVEX) || samples > SF_FORMAT_ALAW) return;
+  SNDFILE *bytes = open_bytes(path, SF_FORMAT_PCM_U8, &(SF_INFO){.channels = 1, .samplerate = 1});
+  sf_count_t first = bytes ? unfinished(bytes) : 0;
+  SNDFILE *file = first ? open_bytes(path, samples, &source->info) : NULL;
+  if (bytes) sf_close(bytes);
+  if (file && sf_command(file, SFC_SET_RAW_START_OFFSET, &first, sizeof first) == 0 &&
       sf_seek(file, 0, SEEK_SET) == 0) {
     sf_close(source->file);
     source->file = file;

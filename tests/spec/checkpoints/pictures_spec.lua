@@ -132,6 +132,8 @@ describe("checkpoints.pictures", function()
     assert.same({ max_height = 9, max_width = 8, filter = "hamming", crop = true },
       steps({ max_height = 9, max_width = 8 }, { resample = 5, do_center_crop = true, crop_size = 224, do_pad = true,
         pad_size = { height = 224, width = 224 } }))
+    assert.same({ 28, 14 }, pictures.sides { config = { image_processor_type = "BitImageProcessor", do_pad = true,
+      do_center_crop = false, size = { height = 20, width = 9 }, pad_size = { height = 28, width = 14 } } })
     local pages = { image_processor_type = "LayoutLMv3ImageProcessor", do_pad = true, pad_size = 999 }
     assert.is_nil(read(pages).pad)
   end)
@@ -155,6 +157,8 @@ describe("checkpoints.pictures", function()
       { { image_processor_type = "ViTImageProcessor", do_pad = true, pad_size = 230 },
         "p.json: pad_size: other than the model's image_size" },
       { { image_processor_type = "ViTImageProcessor", size = 200 }, "p.json: size: other than the model's image_size" },
+      { { image_processor_type = "ViTImageProcessor", size = 230, do_pad = true, pad_size = 224 },
+        "p.json: size: other than the model's image_size" },
       { { image_processor_type = "ViTImageProcessor", size = { longest_edge = 3 } },
         "p.json: size: " .. sizes },
       { { image_processor_type = "ViTImageProcessor", size = { height = json.null, width = 3 } },

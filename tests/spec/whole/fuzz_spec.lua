@@ -122,6 +122,7 @@ describe("a draw", function()
       "key ctc", "key speech", "key late_interaction", "key spans", "key similarity",
       "key adapter", -- a file next to the weights
       "label_function softmax", "label_function sigmoid", "label_function none",
+      "similarity cosine", "similarity dot", "similarity euclidean", "similarity manhattan",
       "key pictures", "key texts", -- compared with transformers; of text and pictures, which changes no number
       "key draft" } -- of a program's second model
     local seldom = words.set { "residual", "weighting", "fully_masked", "window", "prefix", "mask_value" } -- of layers

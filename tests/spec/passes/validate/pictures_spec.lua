@@ -45,6 +45,8 @@ describe("passes.validate.pictures", function()
     } do assert.same({ "pictures: " .. said }, refusals(given)) end
     assert.same({ "pictures: height 9 and width 8, but without crop they must be the image's, 8 and 8" },
       refusals { height = 9, width = 8 })
+    assert.same({ "pictures: height 7 and width 9, but without crop they must be at most the image's, 8 and 8" },
+      refusals { height = 7, width = 9, pad = true })
     assert.same({ "pictures: goes with 3 channels, but the image has 1" },
       refusals({}, { input = { stage = "image", height = 8, width = 8, patch = 4, channels = 1 } }))
     assert.same({ "pictures: goes with input = image { ... }" },

@@ -110,20 +110,23 @@ describe("checkpoints.speech", function()
       languages = { en = 3, haw = 6 }, language = "haw", task = "translate" }, speech.of({ no_timestamps_token_id = 90,
       prev_sot_token_id = 7, max_initial_timestamp_index = 50, task_to_id = { transcribe = 5, translate = 4 },
       lang_to_id = { ["<|en|>"] = 3, ["<|haw|>"] = 6 }, language = "<|haw|>", task = "translate" }, 100, notes))
-    -- Old folders force tokens; keys of their own count more.
+    -- Old folders force tokens; where there is a key of its own, these say nothing.
     local old = { no_timestamps_token_id = 90, task_to_id = { transcribe = 5, translate = 4 },
       lang_to_id = { ["<|en|>"] = 3, ["<|haw|>"] = 6 }, compression_ratio_threshold = 1.5, logprob_threshold = -2,
       no_speech_threshold = json.null, forced_decoder_ids = { { 1, 6 }, { 2, 4 }, { 3, 90 } } }
     local made = speech.of(old, 100, notes)
     assert.same({ "haw", "translate", 1.5, -2 }, { made.language, made.task, made.compression, made.score })
     assert.is_nil(made.silence)
-    old.language, old.forced_decoder_ids = "en", { { 1, json.null }, { 2, 5 } }
-    made = speech.of(old, 100, notes)
-    assert.same({ "en", "transcribe" }, { made.language, made.task })
-    old.language, old.task = "Hawaiian", json.null -- as fine-tuned models' folders have it
-    assert.same({ "haw", "transcribe" }, { speech.of(old, 100, notes).language, speech.of(old, 100, notes).task })
+    for stated, expected in pairs { [{ "en" }] = { "en" }, [{ json.null, "transcribe" }] = { nil, "transcribe" },
+      [{ "Hawaiian", json.null }] = { "haw" } } do -- a name, as fine-tuned models' folders have it
+      old.language, old.task = stated[1], stated[2]
+      made = speech.of(old, 100, notes)
+      assert.same(expected, { made.language, made.task })
+    end
     old.is_multilingual, old.forced_decoder_ids = false, { { 1, 90 } }
-    assert.is_nil(speech.of(old, 100, notes).task)
+    old.language, old.task = "English", "transcribe" -- all that the model does
+    made = speech.of(old, 100, notes)
+    assert.same({}, { made.language, made.task })
     assert.same({}, notes)
     assert.is_nil(speech.of(nil, 100, notes))
     assert.truthy(notes[1]:find("no_timestamps_token_id: missing", 1, true))
@@ -137,11 +140,15 @@ describe("checkpoints.speech", function()
       assert.is_false(ok)
       assert.truthy(fault.lines[1]:find("^generation_config%.json: "), fault.lines[1])
     end
-    for key, value in pairs { language = "German", task = "summarize" } do
-      local ok, fault = pcall(speech.of, { no_timestamps_token_id = 90, lang_to_id = { ["<|en|>"] = 3 },
-        task_to_id = { transcribe = 5 }, [key] = value }, 100, {})
-      assert.same({ false, ('generation_config.json: %s: "%s" is none of the model\'s'):format(key, value) },
-        { ok, fault.lines[1] })
+    local multilingual = { lang_to_id = { ["<|en|>"] = 3 }, task_to_id = { transcribe = 5, translate = 4 } }
+    for _, each in ipairs { { "language", "German", multilingual }, { "task", "summarize", multilingual },
+      { "language", "German", { is_multilingual = false } }, { "task", "translate", { is_multilingual = false } },
+      { "language", "en", {} } } do
+      local stated = { no_timestamps_token_id = 90, [each[1]] = each[2] }
+      for key, value in pairs(each[3]) do stated[key] = value end
+      local ok, fault = pcall(speech.of, stated, 100, {})
+      assert.same({ false, ('generation_config.json: %s: "%s" is none of the model\'s'):format(each[1], each[2]) },
+        { ok, not ok and fault.lines[1] })
     end
   end)
 end)
