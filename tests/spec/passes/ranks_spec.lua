@@ -224,8 +224,9 @@ describe("ranks", function()
 
   it("keep their parts of keys, and the scales of these, where inner tensors are outputs", function()
     for _, cache in ipairs { "f32", "int8", "int4" } do
-      local more = helper.description { ranks = 2, input = { stage = "tokens", vocab = 20 }, context = 64, cache = cache,
-        mask = "causal", memory = { stage = "encoder", input = { stage = "tokens", vocab = 20 }, seq = { any = 8 } } }
+      local input = { stage = "tokens", vocab = 20 }
+      local more = helper.description { ranks = 2, input = input, context = 64, cache = cache, mask = "causal",
+        memory = { stage = "encoder", input = input, seq = { any = 8 } } }
       local list = meetings(graph_of(getmetatable(helper.state(more, "emit", { exposed = true })).__index, 1))
       assert.is_nil(table.concat(list, ", "):find("%.scale = "), cache)
     end
