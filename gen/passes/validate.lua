@@ -456,6 +456,11 @@ local function check_adapters(say, spec)
   for _, each in ipairs(spec.adapters and without_adapters or {}) do
     if each[3](spec) then say("adapters", "do not go with %s, %s", each[1], each[2]) end
   end
+  for _, each in ipairs(spec.adapters or {}) do
+    if each.name == spec.name then
+      say("adapters." .. each.name, "is the model's name, by which a server has no adapter; give it another name")
+    end
+  end
 end
 
 local function resolve(say, spec, given)

@@ -234,6 +234,10 @@ class _Guesser(_Owner):
         return [int(each) for each in ids[:taken.value]]
 
 
+def _no_source(sequences: List[int]) -> ValueError:
+    return ValueError("sequence %s: has no source; encode() reads one" % " or ".join(map(str, sequences)))
+
+
 class _State(_Owner):
     """The keys and values of some sequences, numbered from 0, which calls continue. It serves one thread at a time, and is
     closed at the end of a `with`, by close(), or with its last reference."""
@@ -242,8 +246,7 @@ class _State(_Owner):
         self._of, self._library, self._most, self.sequences = of, of.library, most, sequences
         self._number_of: Callable[[Optional[str]], int] = model._adapter
         self._source: Optional[_Table] = model._source
-        self._with_source: Set[int] = set()  # the sequences that have one
-        self._adapter_of: Dict[int, int] = {}  # by sequence, if it is known
+        self._with_source: Set[int] = set()  # the sequences that have had one: the library knows whether they still do
         holder = model._caller("state")
         self._held = holder.__enter__()
         self._end = lambda: holder.__exit__(None, None, None)
@@ -276,13 +279,16 @@ class _State(_Owner):
                 raise ValueError("ids: are %d tokens, but 1 to %d are allowed: a sequence has at most %d"
                                  % (array.size, room, self._most))
             if self._source is not None and number not in self._with_source:
-                raise ValueError("sequence %d: has no source; encode() reads one" % number)
+                raise _no_source([number])
             if not room:
                 raise ValueError("sequence %d: has %d tokens, the most that a sequence has" % (number, self._most))
         of, counts, joined = self._of, np.array([each.size for each in arrays], "int32"), np.concatenate(arrays)
         logits = np.empty((joined.size if all else counts.size, of.vocabulary), "float32")
-        of.library.check(of.writer.extend(self._context(), counts.size, _address(numbers), _address(counts),
-                                          _address(joined), all, _address(logits)))
+        status = of.writer.extend(self._context(), counts.size, _address(numbers), _address(counts), _address(joined), all,
+                                  _address(logits))
+        if status == 2 and self._source is not None:
+            raise _no_source(numbers.tolist())
+        of.library.check(status)
         return logits
 
     def extend(self, ids: Sequence[ArrayLike], sequences: Optional[ArrayLike] = None,
@@ -342,16 +348,12 @@ class _State(_Owner):
         if self.position(sequence):
             raise ValueError("sequence %d: has tokens; rewind(0, %d) comes before another adapter" % (sequence, sequence))
         self._of.library.check(function(self._context(), self._sequence(sequence), number))
-        if number != self._adapter_of.get(sequence):
-            self._with_source.discard(sequence)
-        self._adapter_of[sequence] = number
 
     def copy(self, source: int, target: int) -> None:
         """Makes sequence `target` a copy of `source`."""
         self._of.library.check(self._of.writer.copy(self._context(), self._sequence(source, "source"),
                                                     self._sequence(target, "target")))
         (self._with_source.add if source in self._with_source else self._with_source.discard)(target)
-        self._adapter_of[target] = self._adapter_of.get(source, -1)
 
     def _file(self, function: Any, path: Path, sequence: int) -> None:
         text = ctypes.create_string_buffer(1000)
@@ -366,7 +368,6 @@ class _State(_Owner):
         """Reads such a file in place of a sequence, which is unchanged if the file is refused."""
         self._file(self._of.writer.load, path, sequence)
         self._with_source.add(sequence)
-        self._adapter_of.pop(sequence, None)
 
 
 class Beam(NamedTuple):

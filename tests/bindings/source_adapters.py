@@ -36,3 +36,6 @@ with model.Model(sys.argv[2]) as m:
             state.save(os.path.join(folder, "kept"), 1)
             state.load(os.path.join(folder, "kept"), 2)
         assert len({row.tobytes() for row in state.decode([9, 9, 9])}) == 1
+        state.rewind(0, 2)
+        state.set_adapter("sql", 2)  # the file's: the source stays
+        assert np.array_equal(state.prefill([0], 2), together[1])

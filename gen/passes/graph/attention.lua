@@ -379,10 +379,11 @@ local function shares_zeros(spec, layer)
 end
 
 -- Returns the heads of a layer's self-attention whose constant factor is not 0, numbered from 0, or nil for all. The
--- others are left out.
-local function kept_heads(spec, layer)
+-- others are left out, unless layers read keys of others: their factors may have zeros elsewhere. stack: the layers'.
+local function kept_heads(spec, layer, stack)
   local factors = spec.head_mask.layers and spec.head_mask.layers[layer + 1]
   if not factors or counts_heads(spec) or not shares_zeros(spec, layer) then return nil end
+  if words.any(stack.each or { stack }, function(each) return each.keys_of end) then return nil end
   local kept = {}
   for head, factor in ipairs(factors) do if factor ~= 0 then kept[#kept + 1] = head - 1 end end
   return #kept < spec.heads and #kept > 0 and kept or nil
@@ -486,7 +487,7 @@ end
 function attention.self(self, path, layer, x)
   local spec = self.spec
   local extra = joins(spec) and spec.memory.seq or (spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)
-  local kept = kept_heads(spec, layer)
+  local kept = kept_heads(spec, layer, self.stack_spec or spec)
   local a = { path = path .. ".attn", layer = layer, output = "", positions = true, kept = kept,
     distances = spec.t5_by_layer and distances(self, path .. ".attn.positions") or self.distances,
     heads = kept and #kept or spec.heads, kv_heads = kept and #kept or spec.kv_heads, masks = arrays_of(self),

@@ -54,10 +54,13 @@ return function(self, state)
   if not wanted then return false end
   local list, named, is_pooled, of_memory = {}, {}, false, {}
   if wanted ~= true then for _, name in ipairs(wanted) do named[name] = true end end
-  local function take(tensor)
+  local function take(tensor, op)
     local axes = axes_of(self, tensor, is_pooled, of_memory)
     local has_own_order = tensor.is_ordered or tensor.groups -- an output's rows are in their own places
-    local is_wanted = named[tensor.name] or wanted == true and tensor.kind == "scratch" and not has_own_order
+    -- A rank keeps its own part of keys, and their scales, so no meeting makes them whole.
+    local of_rank = self.spec.ranks and (tensor.kept or op and op.op == "row_scale")
+    local is_wanted = named[tensor.name] or wanted == true and tensor.kind == "scratch"
+      and not (has_own_order or of_rank)
     if axes and is_wanted then list[#list + 1] = { tensor = tensor, axes = axes } end
   end
   for _, name in ipairs(self.entry.inputs) do
@@ -71,7 +74,7 @@ return function(self, state)
     local gain = op.operands.gain
     -- Factors change the numbers from those in f32. Keys joined with others have another place in a shorter call.
     local are_extended = op.op == "join" and op.result.shape[2] ~= self.spec.seq
-    if not (gain and gain.factors) and not are_extended then take(op.result) end
+    if not (gain and gain.factors) and not are_extended then take(op.result, op) end
   end
   self.graph.exposed = {}
   for i, each in ipairs(list) do

@@ -222,6 +222,16 @@ describe("ranks", function()
     assert.is_nil(said:find("l0.ff.sum", 1, true))
   end)
 
+  it("keep their parts of keys, and the scales of these, where inner tensors are outputs", function()
+    for _, cache in ipairs { "f32", "int8", "int4" } do
+      local input = { stage = "tokens", vocab = 20 }
+      local more = helper.description { ranks = 2, input = input, context = 64, cache = cache, mask = "causal",
+        memory = { stage = "encoder", input = input, seq = { any = 8 } } }
+      local list = meetings(graph_of(getmetatable(helper.state(more, "emit", { exposed = true })).__index, 1))
+      assert.is_nil(table.concat(list, ", "):find("%.scale = "), cache)
+    end
+  end)
+
   it("begin the sum of a block of rows before others are made", function()
     local function sums(more)
       local state, list = model(more, "lower"), {}

@@ -84,6 +84,14 @@ describe("a layer that reads the keys of another", function()
     end
   end)
 
+  it("has all heads, as has that layer, whatever factors of heads are 0", function()
+    for _, more in ipairs { { layers = 2, keys_of = 0 }, { layers = { {}, { keys_of = 0 } } } } do
+      more.head_mask = { { 0, 1 }, { 1, 1 } }
+      local state = helper.state(helper.description(more), "graph")
+      assert.equal(16, state.graph.tensors["l0.attn.k"].shape[3])
+    end
+  end)
+
   it("projects distances by the weights of these keys", function()
     local state = helper.state(helper.description { layers = 2, keys_of = 0, positions = { "learned", "disentangled" },
       position_projections = "shared" }, "graph")
