@@ -343,9 +343,10 @@ class _State(_Owner):
         """Gives a sequence without tokens an adapter, one of ADAPTERS, or none. rewind, copy, save and load keep it; a
         source that was read with another one is forgotten."""
         number, function = self._number_of(adapter), self._of.writer.set_adapter
+        has_tokens = self.position(sequence) > 0
         if function is None:
             return
-        if self.position(sequence):
+        if has_tokens:
             raise ValueError("sequence %d: has tokens; rewind(0, %d) comes before another adapter" % (sequence, sequence))
         self._of.library.check(function(self._context(), self._sequence(sequence), number))
 
