@@ -601,7 +601,7 @@ local function entries_of(self, stages)
     { "sound", self.sound }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
-    { "similarity", self.is_sentences and self.folder.tokenizer and sentence.similarity(self.folder) or nil },
+    { "similarity", self.is_sentences and self.folder.tokenizer and sentence.similarity(self.folder, self.notes) or nil },
     { "generation", said }, { "ctc", of_ctc },
     { "speech", self.context and self.folder.tokenizer and (self.family.features
       and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or f.convolutions and {}) or nil },
