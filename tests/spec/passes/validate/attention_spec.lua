@@ -186,7 +186,8 @@ describe("positions", function()
       alibi_max = 4, t5_distance = 9, position_norm = true, position_kernel = 3 } do
       assert.matches(("^%s: goes with positions = \"%%l"):format(key), refusal({ [key] = value }))
     end
-    assert.same({ 'layers.1.rope_theta: goes with positions = "rope"', 'layers.2.rope_dim: goes with positions = "rope"' },
+    assert.same({ 'layers.1.rope_theta: goes with positions = "rope"',
+      'layers.2.rope_dim: goes with positions = "rope"' },
       refusals({ layers = { { rope_theta = 5e5 }, { rope_dim = 4 } } }))
     assert.equal("box_distance: goes with box_buckets", refusal({ box_distance = 9 }))
     for _, field in ipairs(known_keys.list) do
