@@ -546,7 +546,7 @@ local function entries_of(self, stages)
   check_tie(self, output)
   local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
-  local texts, of_ctc = texts_of(self), nil
+  local texts, embeds, of_ctc = texts_of(self), self.is_sentences and self.folder.tokenizer, nil
   if stages.ctc then
     labels, of_ctc = ctc.of(self.folder.read, self.folder.tokenizer_config, output[#output].to, self.notes)
   end
@@ -600,8 +600,8 @@ local function entries_of(self, stages)
     { "pictures", self.pictures },
     { "sound", self.sound }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
-    { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
-    { "similarity", self.is_sentences and self.folder.tokenizer and sentence.similarity(self.folder) or nil },
+    { "dimensions", embeds and sentence.dimensions(self.folder) or nil },
+    { "similarity", embeds and sentence.similarity(self.folder, self.notes) or nil },
     { "generation", said }, { "ctc", of_ctc },
     { "speech", self.context and self.folder.tokenizer and (self.family.features
       and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or f.convolutions and {}) or nil },

@@ -15,6 +15,11 @@ local function refuse(...) faults.raise("usage", "modules.json: " .. faults.line
 -- True for a folder of sentence-transformers' own models of vectors of tokens.
 local function is_multi_vector(folder) return (folder.settings or {}).model_type == "MultiVectorEncoder" end
 
+-- True for models of sentence-transformers that give lexical weights.
+local function is_lexical(folder)
+  return folder.modules ~= nil and (folder.modules[2] or {}).kind == "SpladePooling"
+end
+
 -- A pooling's old key, its new word and attn2c's word, in the order in which several results are concatenated.
 local pools = {
   { "cls_token", "cls", "first" }, { "max_tokens", "max", "max" }, { "mean_tokens", "mean", "mean" },
@@ -152,7 +157,7 @@ function sentence.check(folder, notes)
       .. "does so with normalize_embeddings"
   end
   local likeness = json.given(folder.settings or {}, "similarity_fn_name", "dot")
-  if folder.modules and (folder.modules[2] or {}).kind == "SpladePooling" and likeness ~= "dot" then
+  if is_lexical(folder) and likeness ~= "dot" then
     notes[#notes + 1] = SETTINGS .. "similarity_fn_name: lexical weights are always compared by the sum of products"
   end
   if folder.read then look(folder.read("artifact.metadata"), "artifact.metadata") end
@@ -209,10 +214,15 @@ function sentence.dimensions(folder)
   return count
 end
 
---- Returns how embeddings are compared, or nil for the cosine, which other words mean, too.
-function sentence.similarity(folder)
-  local name = json.given(folder.settings or {}, "similarity_fn_name")
-  return words.set { "dot", "euclidean", "manhattan" }[name] and name or nil
+--- Returns how embeddings are compared, or nil for the cosine, which other words mean, too. Lexical weights and vectors
+--- of tokens have one way.
+function sentence.similarity(folder, notes)
+  local name = json.given(folder.settings or {}, "similarity_fn_name", "cosine")
+  if name == "cosine" or is_lexical(folder) or sentence.is_late(folder) then return nil end
+  if words.set { "dot", "euclidean", "manhattan" }[name] then return name end
+  notes[#notes + 1] = SETTINGS .. ("similarity_fn_name: %s is not known, and the cosine is taken, as in "
+    .. "sentence-transformers"):format(json.shown(name))
+  return nil
 end
 
 --- Returns the most tokens of a text that the folder's files state, with special tokens, or nil: what

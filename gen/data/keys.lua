@@ -198,6 +198,7 @@ keys.list = {
     with = { "learned", "sinusoidal" },
     meaning = "learned: the row of the checkpoint's table that the first token has; sinusoidal: its position" },
   { key = "max_position", type = "integer", stack = true, min = 1, max = 1048576, default_text = "the positions in use",
+    with = { "learned", "relative_key", "relative_key_query", "disentangled" },
     meaning = "learned: rows of the checkpoint's table; relative_key: its distances reach this far, exclusive" },
   { key = "rope_theta", type = "number", stack = true, layer = true, default = 10000.0, min = 1, max = 1e12,
     with = { "rope" },

@@ -211,6 +211,8 @@ local function resolve_positions(say, spec, given)
     say("box_buckets", "goes with input = tokens { boxes = ... }")
   elseif spec.box_buckets then
     check_buckets(say, spec, "box", spec.box_buckets // 2)
+  elseif given.box_distance ~= nil and given.box_buckets == nil and spec.box_distance ~= 256 then
+    say("box_distance", "goes with box_buckets")
   end
 end
 
@@ -305,6 +307,18 @@ local function check_qkv(say, spec, given)
   spec.kdim, spec.vdim = spec.kdim or spec.d_model, spec.vdim or spec.d_model
 end
 
+-- Refuses keys that have no effect with the positions of a stack or layer. given: the keys that were given.
+local function check_company(say, spec, given)
+  for _, field in ipairs(keys.list) do
+    local value = field.with and given[field.key] ~= nil and spec[field.key]
+    if value ~= nil and value ~= false and value ~= field.default and not words.any(field.with, function(word)
+      return spec.positions == word or spec.distances == word
+    end) then
+      say(field.key, "goes with positions = %s", values.one_of(words.map(field.with, faults.quote)))
+    end
+  end
+end
+
 -- Checks the keys of a stack of layers, the model's or an encoder's.
 local function resolve_stack(say, spec, given)
   resolve_heads(say, spec)
@@ -323,14 +337,7 @@ local function resolve_stack(say, spec, given)
   if spec.layer_groups and type(given.layers) == "table" and spec.residual_scale and spec.residual_scale ~= 1.0 then
     say("residual_scale", "does not go with both layer_groups and a list of layers")
   end
-  for _, field in ipairs(keys.list) do
-    local value = field.with and given[field.key] ~= nil and spec[field.key]
-    if value ~= nil and value ~= false and value ~= field.default and not words.any(field.with, function(word)
-      return spec.positions == word or spec.distances == word
-    end) then
-      say(field.key, "goes with positions = %s", values.one_of(words.map(field.with, faults.quote)))
-    end
-  end
+  check_company(say, spec, given)
   local width = type(spec.input) == "table" and spec.input.stage == "tokens" and spec.input.width or spec.d_model
   if spec.sinusoids == "fairseq" and width and width < 4 then -- its steps divide by width / 2 - 1
     say("sinusoids", "\"fairseq\" needs positions of at least 4 values, not %d", width)
@@ -347,7 +354,8 @@ local function resolve_layers(say, spec, given)
     if key ~= nil then said[key .. ": " .. faults.line(...)] = true end
     return say(key, ...)
   end, spec, given)
-  layers.resolve(say, spec, given, said, { heads = resolve_heads, mask = resolve_mask, attention = check_attention })
+  layers.resolve(say, spec, given, said,
+    { heads = resolve_heads, mask = resolve_mask, attention = check_attention, company = check_company })
   convolutions.check_layers(say, spec)
   sharing.check(say, spec)
   streams.check(say, spec)
@@ -392,6 +400,7 @@ local function resolve_encoder(say, description, fields)
     for _, field in ipairs(keys.list) do if field.with then merged[field.key] = fields[field.key] end end
   end
   if fields.layers ~= nil then merged.layer_groups = fields.layer_groups end
+  if fields.box_buckets == nil then merged.box_distance = fields.box_distance end
   local function say_encoder(key, ...)
     if key == nil then return say() end
     return say("memory." .. tostring(key), ...)
@@ -493,7 +502,7 @@ local function resolve(say, spec, given)
   end
   if spec.draft and spec.processes then say("draft", "does not go with ranks and stages") end
   if not spec.pictures then spec.texts = nil end
-  for _, key in ipairs { "prompt", "prompts", "dimensions" } do
+  for _, key in ipairs { "prompt", "prompts", "dimensions", "similarity" } do
     if spec[key] and spec.tokenizer == nil then say(key, "goes with a tokenizer") end
   end
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then

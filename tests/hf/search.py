@@ -83,7 +83,7 @@ def splade(folder, generator, activation="relu"):
     save(folder, "BertForMaskedLM", BERT, generator)
     parts = [Transformer(str(folder), transformer_task="fill-mask", model_kwargs={"dtype": torch.float32}),
              SpladePooling("max", activation_function=activation)]
-    model = SparseEncoder(modules=parts, device="cpu").eval()
+    model = SparseEncoder(modules=parts, device="cpu", similarity_fn_name="dot" if activation == "relu" else None).eval()
     model.save_pretrained(str(folder), create_model_card=False)
     found = model.encode(TEXTS, batch_size=1, convert_to_tensor=True).to_dense()
     np.save(folder / "out_lexical_weights.npy", found.numpy())

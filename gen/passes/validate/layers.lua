@@ -56,6 +56,7 @@ local function resolve_layer(say, spec, description, entry, checks)
     if given.rope_dim == nil then each.rope_dim = each.head_dim end
   end
   checks.attention(say, each)
+  checks.company(say, each, entry)
   if spec.distances == "t5" and each.mask and spec.mask and each.mask.causal ~= spec.mask.causal then
     say("mask", 'causal in all layers or in none goes with positions = "t5", whose table all layers share')
   end

@@ -303,7 +303,9 @@ describe("a checkpoint's folder", function()
     assert.equal("4", import.text(made.checkpoint(nil, nil, cut)):match("\n  dimensions = (%d+)"))
     for word, said in pairs { cosine = "", dot = "dot", euclidean = "euclidean", manhattan = "manhattan", far = "" } do
       cut["config_sentence_transformers.json"] = ('{"similarity_fn_name": "%s"}'):format(word)
-      assert.equal(said, import.text(made.checkpoint(nil, nil, cut)):match('\n  similarity = "(%l+)"') or "")
+      local text, notes = import.text(made.checkpoint(nil, nil, cut))
+      assert.equal(said, text:match('\n  similarity = "(%l+)"') or "")
+      assert.equal(word == "far", table.concat(notes, " "):find('"far" is not known', 1, true) ~= nil)
     end
     local unit = modules({}, { { type = "sentence_transformers.models.Normalize", path = "2_Normalize" } })
     unit["config_sentence_transformers.json"] = '{"truncate_dim": 4}'

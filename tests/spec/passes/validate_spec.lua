@@ -177,6 +177,8 @@ describe("every integer key", function()
     position_groups = { positions = "convolution", d_model = 1024 },
     position_buckets = { positions = "disentangled", position_distance = 65536 },
     position_distance = { positions = "disentangled", position_buckets = 0 },
+    max_position = { positions = "learned", seq = 1 },
+    box_distance = { box_buckets = 4, input = { stage = "tokens", vocab = 9, boxes = 9 } },
     box_buckets = { box_distance = 1000, input = { stage = "tokens", vocab = 9, boxes = 9 } },
     dimensions = { input = { stage = "tokens", vocab = 9 }, tokenizer = "../x",
       output = { { stage = "pool", over = "mean" } } },

@@ -171,7 +171,7 @@ describe("positions", function()
       assert.equal("max_position: 12, but there are 13 positions",
         refusal({ positions = word, past = 5, max_position = 12 }))
     end
-    assert.same({}, refusals({ positions = "rope", max_position = 1 }))
+    assert.matches("^max_position: goes with positions = ", refusal({ positions = "rope", max_position = 1 }))
   end)
 
   it("of qkv() are the query's where they are learned, and reach all keys where they are relative", function()
@@ -186,6 +186,10 @@ describe("positions", function()
       alibi_max = 4, t5_distance = 9, position_norm = true, position_kernel = 3 } do
       assert.matches(("^%s: goes with positions = \"%%l"):format(key), refusal({ [key] = value }))
     end
+    assert.same({ 'layers.1.rope_theta: goes with positions = "rope"',
+      'layers.2.rope_dim: goes with positions = "rope"' },
+      refusals({ layers = { { rope_theta = 5e5 }, { rope_dim = 4 } } }))
+    assert.equal("box_distance: goes with box_buckets", refusal({ box_distance = 9 }))
     for _, field in ipairs(known_keys.list) do
       if field.with and field.default then assert.same({}, refusals({ [field.key] = field.default })) end
     end

@@ -51,6 +51,7 @@ describe("late interaction", function()
     assert.same({ query_marker = 5, document_marker = 6, expansion = 4, skip = { 8, 1, 9 } }, found.tokenizer.late)
     assert.same({ { kind = "VECTORS", output = 0 } }, found.primary.graph.answer.answers)
     assert.same({ "", "" }, { found.spec.prompts.query, found.spec.prompts.document })
+    assert.is_nil(state(with { similarity_fn_name = "dot" }).spec.similarity)
   end)
 
   it("fills up queries in calls of one length, unless all tokens see what fills them up", function()
