@@ -211,7 +211,7 @@ local function resolve_positions(say, spec, given)
     say("box_buckets", "goes with input = tokens { boxes = ... }")
   elseif spec.box_buckets then
     check_buckets(say, spec, "box", spec.box_buckets // 2)
-  elseif given.box_distance ~= nil and given.box_buckets == nil and spec.box_distance ~= 256 then
+  elseif given.box_distance ~= nil and given.box_buckets == nil and (spec.box_distance or 256) ~= 256 then
     say("box_distance", "goes with box_buckets")
   end
 end
