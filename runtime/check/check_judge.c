@@ -325,12 +325,13 @@ static int settle_choice(const attn2c_check_job *job, const attn2c_op *op, void 
   return ATTN2C_OK;
 }
 
-/* Replaces elements of a rounded tensor by the trace's elements if these may be right
- * (attn2c_tolerance_settled), and so choices. Integer weights have the error of their polynomial. */
-int attn2c_check_is_settled(const attn2c_op *op) {
+/* True if a guide settles an op's result: it is rounded, or chosen. */
+static int is_settled(const attn2c_op *op) {
   return grid_of(op) != NO_GRID || strcmp(op->op, "topk_indices") == 0;
 }
 
+/* Replaces elements of a rounded tensor by the trace's elements if these may be right
+ * (attn2c_tolerance_settled), and so choices. Integer weights have the error of their polynomial. */
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
   const grid grid = grid_of(op);
@@ -430,7 +431,7 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
     attn2c_comparison comparison;
     judge_output(job, output, &tolerances[output], &comparison);
     if (!comparison.passed && !is_spread && shape->type == ATTN2C_F32) {
-      ATTN2C_TRY(attn2c_check_spread(job, guide, allowed, tolerances, spread));
+      ATTN2C_TRY(attn2c_check_spread(job, guide, is_settled, allowed, tolerances, spread));
       for (int i = 0; i < job->entry->output_count; i++) tolerances[i].allowed = allowed[i];
       is_spread = 1;
       if (guide) ATTN2C_TRY(run_again(job, guide, spread));

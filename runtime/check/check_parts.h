@@ -61,10 +61,9 @@ int attn2c_check_maker(const attn2c_entry *entry, int tensor);
 
 /* Widens the tolerances of the entry's outputs to the effect of errors within the rules of the ops. It raises
  * allowed[output], an error per element, and the relative L2 of tolerances[output]; indices have neither. The
- * reference's outputs are in job->tensors; guide: the one that it was run with. It also raises
- * spread[tensor], an error of all elements of a tensor that is rounded or chosen from, if there is a guide.
- */
+ * reference's outputs are in job->tensors; guide: the one that it was run with. If there is one,
+ * spread[tensor] is raised, too: an error of all elements of the first operand of ops that is_settled tells,
+ * whose results are rounded or chosen. */
 int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
-                        float *const *allowed, attn2c_tolerance *tolerances, double *spread);
-/* True if a guide settles an op's result: it is rounded, or chosen. */
-int attn2c_check_is_settled(const attn2c_op *op);
+                        int (*is_settled)(const attn2c_op *op), float *const *allowed,
+                        attn2c_tolerance *tolerances, double *spread);

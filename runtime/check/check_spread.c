@@ -17,6 +17,7 @@ static const double USUAL = 0.25, BEYOND = 2;
 typedef struct {
   const attn2c_check_job *job;
   const attn2c_reference_guide *guide; /* or NULL */
+  int (*is_settled)(const attn2c_op *op);
   float **plain; /* by tensor: copies, without errors, of what is rounded or chosen from; else NULL */
   double *spread;
   int draw;
@@ -26,7 +27,7 @@ typedef struct {
 static int keep(void *of, const attn2c_op *op, void *const *tensors) {
   const bed *bed = of;
   const int operand = op->operands[0];
-  if (attn2c_check_is_settled(op) && !bed->plain[operand]) {
+  if (bed->is_settled(op) && !bed->plain[operand]) {
     const attn2c_tensor *shape = &bed->job->descriptor->tensors[operand];
     bed->plain[operand] = attn2c_reference_allocate(shape);
     if (!bed->plain[operand]) return attn2c_check_no_memory(bed->job, shape->name);
@@ -38,7 +39,7 @@ static int keep(void *of, const attn2c_op *op, void *const *tensors) {
 /* Notes the largest error of what an op rounds or chooses from. */
 static void note(const bed *bed, const attn2c_op *op, void *const *tensors) {
   const int operand = op->operands[0];
-  if (!bed->guide || !attn2c_check_is_settled(op)) return;
+  if (!bed->guide || !bed->is_settled(op)) return;
   const float *got = tensors[operand], *want = bed->plain[operand];
   for (int64_t i = 0; i < attn2c_elements(&bed->job->descriptor->tensors[operand]); i++)
     if (isfinite(want[i]) && isfinite(got[i]))
@@ -100,12 +101,13 @@ static int run(const attn2c_check_job *job, const attn2c_reference_guide *guide,
 }
 
 int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
-                        float *const *allowed, attn2c_tolerance *tolerances, double *spread) {
+                        int (*is_settled)(const attn2c_op *op), float *const *allowed,
+                        attn2c_tolerance *tolerances, double *spread) {
   const int count = job->descriptor->tensor_count;
   ATTN2C_OWN_ALIGNED void **tensors = attn2c_allocate((size_t)count * sizeof *tensors);
   ATTN2C_OWN float **plain = calloc((size_t)count, sizeof *plain);
   if (!tensors || !plain) return attn2c_check_no_memory(job, job->entry->name);
-  bed bed = {job, guide, plain, spread, 0};
+  bed bed = {job, guide, is_settled, plain, spread, 0};
   int status = ATTN2C_OK;
   if (guide) {
     const attn2c_reference_guide keeping = {keep, &bed};
