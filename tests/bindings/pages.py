@@ -7,10 +7,12 @@ import importlib
 import json
 import pathlib
 import sys
+import warnings
 
 import numpy as np
 from refuses import refuses
 
+warnings.filterwarnings("ignore", "texts that are longer")  # some pages are
 BUILT, GOLDENS, PICTURES = map(pathlib.Path, sys.argv[1:4])
 
 
