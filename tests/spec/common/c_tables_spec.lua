@@ -9,14 +9,14 @@ describe("a header of the runtime", function()
     local list = c_tables.enums("text/numbers.h")
     assert.same({ { name = "MODEL_WORDPIECE", value = 1 }, { name = "MODEL_BPE", value = 2 },
       { name = "MODEL_UNIGRAM", value = 3 } }, list[3])
-    assert.same({ fuse_unknown = 1, byte_fallback = 2, ignore_merges = 4, needs_unknown = 8, library = 16, codes = 32 },
-      numbers.OPTION)
+    assert.same({ fuse_unknown = 1, byte_fallback = 2, ignore_merges = 4, needs_unknown = 8, library = 16, codes = 32,
+      split_special = 64 }, numbers.OPTION)
     assert.same({ "characters", "pattern", "bytes", "metaspace" }, numbers.names.CUT)
     assert.equal(8, numbers.CUT.invert)
   end)
 
   it("gives the numbers that it defines", function()
-    assert.equal(3, numbers.VERSION)
+    assert.equal(4, numbers.VERSION)
     assert.equal(0xffffffff, numbers.NONE)
   end)
 

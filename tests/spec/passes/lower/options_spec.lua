@@ -87,7 +87,7 @@ describe("an option", function()
   it("that says what is so anyway adds none", function()
     for _, more in ipairs { { kv_heads = 2 }, { past = 0 }, { mask = "none" }, { weighting = "softmax" },
       { head_mask = { { 1, 1 } } }, { attention_output = { layers = {} } }, { dropout = 0.1, drop_path = 0.5 },
-      { max_position = 512 }, { layout = "batch_first" }, { projections = true }, { rope_theta = 5 } } do
+      { layout = "batch_first" }, { projections = true } } do
       assert.same(plain, texts(more))
     end
   end)
