@@ -124,11 +124,12 @@ def exchange(path, data, is_whole):
 
 
 def has_error(got):
-    """True if a reply's body is an error as OpenAI's clients know it."""
+    """True if a reply's body is an error as OpenAI's clients know it, or TEI's, as paths have that are none."""
     head, _, rest = got.partition(b"\r\n\r\n")
     length = re.search(rb"\r\nContent-Length: (\d+)", head)
     try:
-        return length is not None and len(json.loads(rest[:int(length[1])])["error"]["message"]) > 0
+        error = json.loads(rest[:int(length[1])])["error"] if length else ""
+        return len(error if isinstance(error, str) else error["message"]) > 0
     except (ValueError, KeyError):
         return False
 

@@ -3,6 +3,7 @@
 local faults = require("common.faults")
 local json = require("common.json")
 local specials = require("text.specials")
+local terminal = require("common.terminal")
 
 local template = {}
 
@@ -15,7 +16,9 @@ local Refusal = {}
 --- file: its name in the line.
 function template.compile(text, file)
   local compile, parser = require("text.chat.compile"), require("text.chat.parser") -- they need LPeg
-  local function fail(line, what) error(setmetatable({ ("%s: line %d: %s"):format(file, line, what) }, Refusal), 0) end
+  local function fail(line, what)
+    error(setmetatable({ terminal.safe(("%s: line %d: %s"):format(file, line, what)) }, Refusal), 0)
+  end
   if #text > LARGEST then return nil, ("%s: %d bytes, but at most %d are allowed"):format(file, #text, LARGEST) end
   if not utf8.len(text) then return nil, file .. ": it is not UTF-8" end
   local ok, made = pcall(function() return compile.compile(parser.read(text, fail), fail) end)

@@ -9,6 +9,10 @@ local function refusal(text)
 end
 
 describe("a chat template", function()
+  it("is refused in one line, also where it quotes the end of one", function()
+    assert.equal('t: line 1: "\\?"; a name is expected', refusal('{%"\n", 1 %}'))
+  end)
+
   it("is refused by the name of what is not supported, with its line", function()
     local cases = {
       { "\n{{ a | groupby('b') }}", "t: line 2: the filter \"groupby\" is not supported; supported: abs, attr," },
