@@ -63,7 +63,10 @@ end
 local function condition(when)
   return when and function(spec)
     local value = spec
-    for key in when[1]:gmatch("[^.]+") do value = type(value) == "table" and value[key] or nil end
+    for key in when[1]:gmatch("[^.]+") do
+      if type(value) ~= "table" then return false end
+      value = value[key]
+    end
     return value == when[2]
   end
 end

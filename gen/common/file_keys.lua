@@ -165,6 +165,7 @@ local families = {
     ["pairs of neighbours are not supported"] = { rotary_emb_interleaved = NO },
     ["scores that fade with the distance are not supported"] = { rotary_emb_scale_base = {} },
     ["norms before the parts are not supported"] = { prenorm = NO },
+    ["norms within feed-forwards are not supported"] = { norm_mlp = NO },
     [PARALLEL] = { parallel_block = NO, parallel_block_tied_norm = NO },
     ["RMS norms are not supported"] = { use_rms_norm = NO },
     ["causal models of this family are not supported"] = { causal = NO },

@@ -3,6 +3,8 @@
 import torch
 from transformers.activations import ACT2CLS
 
+import published
+
 USUAL = ["gelu", "gelu_new", "gelu_fast", "gelu_python", "gelu_pytorch_tanh", "quick_gelu", "relu", "silu", "swish", "tanh",
          "sigmoid"]
 OTHER = sorted(set(ACT2CLS) - set(USUAL) - {"xielu", "prelu"})
@@ -307,6 +309,68 @@ FAMILIES = {
     "siglip2_of_text": ("siglip2", "Siglip2Model", both(siglip_text, siglip2, False), "tower_text"),
     "siglip2_image": ("siglip2", "Siglip2", both(siglip_text, siglip2, False), "tower_patches"),
     "ast": ("audio-spectrogram-transformer", "AST", ast, "bands"),
+}
+
+
+def left_out(r, made, defaults, probability=0.2):
+    """Leaves keys out that have a default, but those without which the class is another one."""
+    for key in sorted(set(made) & set(defaults) - {"rotary_emb_fraction"}):
+        if flag(r, probability):
+            del made[key]
+    return made
+
+
+def published_nomic(r):
+    own = words(r, True)
+    kind = r.choice(["swiglu", "swiglu", "geglu", "gelu", "gelu", "gelu_new", "glu"])
+    inner = own["intermediate_size"]
+    made = {"architectures": [r.choice(["NomicBertModel", "NomicBertModel", "NomicBertForSequenceClassification"])],
+            "auto_map": {"AutoModel": "nomic-ai/nomic-bert-2048--modeling_hf_nomic_bert.NomicBertModel"},
+            "model_type": "nomic_bert", "activation_function": kind, "n_embd": own["hidden_size"],
+            "n_head": own["num_attention_heads"], "n_layer": own["num_hidden_layers"], "n_inner": inner,
+            "n_positions": own["max_position_embeddings"], "vocab_size": own["vocab_size"],
+            "layer_norm_epsilon": own["layer_norm_eps"], "type_vocab_size": r.choice([0, 1, 2, 3]),
+            "pad_vocab_size_multiple": r.choice([1, 1, 8, 64]), "qkv_proj_bias": flag(r), "mlp_fc1_bias": flag(r),
+            "mlp_fc2_bias": flag(r), "rotary_emb_base": r.choice([1000, 10000, 50.0]), "rotary_emb_fraction": 1.0,
+            "rotary_emb_interleaved": False, "rotary_emb_scale_base": None, "causal": False, "prenorm": False,
+            "max_trained_positions": r.choice([2048, own["max_position_embeddings"], 16]), "rotary_scaling_factor":
+            r.choice([None, None, 2, 4.0]) if own["hidden_size"] > 2 * own["num_attention_heads"] else None}
+    if kind == "gelu" and flag(r, 0.7):
+        count = r.randint(1, 6)
+        made |= {"moe_every_n_layers": r.randint(0, 3), "num_experts": count, "moe_top_k": r.randint(1, count),
+                 "moe_normalize_expert_weights": flag(r, 0.3), "num_shared_experts": 0, "expert_choice_router": False,
+                 "ffn_div": 1, "moe_impl": "megablocks"}
+    return left_out(r, made, published.Nomic.defaults)
+
+
+def published_new(r):
+    made = words(r, True, type_vocab_size=one_of(0, 1, 2, 3), pack_qkv=lambda r: flag(r, 0.7), rope_theta=one_of(
+        10000.0, 50.0, 160000.0, 500000), rope_scaling=one_of(None, None, {"type": "ntk", "factor": 2.0},
+                                                      {"type": "ntk", "factor": 8}, {"rope_type": "ntk", "factor": 1.0}))
+    made |= {"architectures": [r.choice(["NewModel", "NewForSequenceClassification"])], "model_type": "new",
+             "auto_map": {"AutoModel": "Alibaba-NLP/new-impl--modeling.NewModel"}, "layer_norm_type": "layer_norm",
+             "logn_attention_clip1": False, "logn_attention_scale": False, "position_embedding_type": "rope",
+             "unpad_inputs": flag(r), "use_memory_efficient_attention": flag(r)}
+    return left_out(r, made, {**published.New.defaults, "layer_norm_type": 0, "logn_attention_scale": 0,
+                              "position_embedding_type": 0, "rope_scaling": 0})
+
+
+def published_jina(model_class):
+    def draw(r):
+        made = words(r, feed_forward_type=one_of("geglu", "geglu", "reglu", "original"))
+        made |= {"architectures": [r.choice(["JinaBertModel", "JinaBertForSequenceClassification"])],
+                 "model_type": r.choice(["bert", "jina_bert"]), "position_embedding_type": "alibi", "emb_pooler": "mean",
+                 "auto_map": {"AutoModel": "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"}}
+        return left_out(r, made, model_class.defaults)
+    return draw
+
+
+# Folders with code of their own: the class of published.py, how a configuration is drawn, the kind of its inputs.
+PUBLISHED = {
+    "nomic_published": (published.Nomic, published_nomic, "text"),
+    "new": (published.New, published_new, "text"),
+    "jina_bert": (published.Jina, published_jina(published.Jina), "text"),
+    "jina_bert_code": (published.SecondJina, published_jina(published.SecondJina), "text"),
 }
 
 

@@ -5,7 +5,7 @@ programs compute with what transformers makes of the same folders.
     drawn_encoders.py COUNT SEED [FAMILY ...]     COUNT folders of each family, or of these; exit 1 if one differs
 
 A folder is config.json of random values and random weights, of which keys are then left out or made null. What
-transformers opens it as is right. A program must give the same numbers, or its build must refuse a key by name in one
+transformers opens it as is right, or published.py for folders with code of their own. A program must give the same numbers, or its build must refuse a key by name in one
 line; the refusals are counted by what they say. NOISE in the weights changes numbers by about as much as rounding
 does: SPREAD times that is allowed, and nothing is compared where it hides the result. Run as goldens.py.
 """
@@ -20,6 +20,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ import torch
 import transformers as hf
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from drawn_configs import FAMILIES, INPUTS
+from drawn_configs import FAMILIES, INPUTS, PUBLISHED
 from goldens import fill
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -92,11 +93,27 @@ def changed(r, folder, model_class, call):
     return opened(model_class, folder)
 
 
+def published_case(family, name, r, folder, generator):
+    """The same of a family whose folders have code of their own: published.py has the model."""
+    model_class, draw, kind = PUBLISHED[family]
+    settings = draw(r)
+    model = model_class(settings).eval()
+    fill(model, generator)
+    model.save(folder, r.choice(TYPES))
+    sizes = types.SimpleNamespace(vocab_size=settings["vocab_size"], type_vocab_size=model.key("type_vocab_size"),
+                                  model_type="", pad_token_id=settings.get("pad_token_id"),
+                                  max_position_embeddings=settings[model.longest_key])
+    inputs, call, mask, words = INPUTS[kind](r, generator, sizes)
+    return finished(name, settings["architectures"][0], folder, generator, model, inputs, call, mask, words)
+
+
 def case_of(family, number, seed):
     """Writes a drawn folder and its inputs. Returns what is expected of it, or None if transformers has no such model."""
     name = re.sub("[^a-z0-9]", "_", family) + f"_{number}"
     r, folder = random.Random(f"{family} {number} {seed}"), OUT / "folders" / name
     generator = torch.Generator().manual_seed(r.randrange(2**31))
+    if family in PUBLISHED:
+        return published_case(family, name, r, folder, generator)
     model_type, begin, draw, kind = FAMILIES[family]
     config_class = CONFIG_MAPPING[model_type]
     class_name = r.choice(classes_of(config_class, begin))
@@ -113,10 +130,15 @@ def case_of(family, number, seed):
         torch.manual_seed(number)
         inputs, call, mask, words = inputs_of(r, generator, model.config)
         model = changed(r, folder, model_class, call)
-        want = results(model, call)
+        return finished(name, class_name, folder, generator, model, inputs, call, mask, words)
     except Exception as problem:
         shutil.rmtree(folder, ignore_errors=True)
         return {"name": name, "none": f"{type(problem).__name__}: {problem}".split("\n")[0][:150], "class": class_name}
+
+
+def finished(name, class_name, folder, generator, model, inputs, call, mask, words):
+    """Writes the inputs of a folder. Returns what is expected of it, and of weights with noise."""
+    want = results(model, call)
     with torch.no_grad():
         for values in model.parameters():
             values.mul_(1 + NOISE * torch.randn(values.shape, generator=generator))
@@ -190,7 +212,7 @@ def main():
     hf.logging.set_verbosity_error()
     hf.logging.disable_progress_bar()
     said, failed, compared, unclear, none = collections.Counter(), 0, 0, 0, collections.Counter()
-    for family in sys.argv[3:] or FAMILIES:
+    for family in sys.argv[3:] or [*FAMILIES, *PUBLISHED]:
         drawn = [case_of(family, number, seed) for number in range(count)]
         cases = [case for case in drawn if "none" not in case]
         none.update(f"{family}: {re.sub('[0-9]+', 'N', case['none'])}" for case in drawn if "none" in case)

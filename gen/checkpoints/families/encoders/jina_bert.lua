@@ -11,6 +11,8 @@ local function half(version, number)
   return { layer .. "mlp.up_gated_layer.weight", part = number, parts = 2, when = { "qk_norm", "all" } }
 end
 
+local FEED_FORWARDS = { geglu = { "gelu", true }, reglu = { "relu", true }, original = { nil, false } }
+
 return {
   known = "jina-embeddings-v2, English, other languages and code (also of `model_type` `bert` with `alibi`)",
   model_types = { jina_bert = "JinaBert" },
@@ -22,25 +24,26 @@ return {
     { "l*.attn.{q,k,v,q_norm,k_norm}", layer .. "attention.self.{query,key,value,layer_norm_q,layer_norm_k}" },
     { "l*.attn.out", layer .. "attention.output.dense" },
     { "l*.norm1", { layer .. "attention.output.LayerNorm", layer .. "layer_norm_1" } },
+    { "l*.ff.up", { layer .. "intermediate.dense", layer .. "mlp.up_layer", when = { "gated", false } } },
     { "l*.ff.gate.weight", half(2, 2) },
     { "l*.ff.up.weight", half(2, 1) },
     { "l*.ff.gate.weight", half(1, 1) },
-    { "l*.ff.up", { layer .. "intermediate.dense", when = { "gated", false } } },
     { "l*.ff.up.weight", half(1, 2) },
     { "l*.ff.down", { layer .. "mlp.wo", layer .. "mlp.down_layer", layer .. "output.dense" } },
     { "l*.norm2", { layer .. "mlp.layernorm", layer .. "layer_norm_2", layer .. "output.LayerNorm" } },
   },
   config = heads.config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
     activation = "gelu", longest = 512, eps = 1e-12, tied = true }, {
-    { "feed_forward_type", to = "ff", default = "original", kind = "word",
-      words = { geglu = { "gelu", true }, reglu = { "relu", true }, original = { nil, false } } },
+    { "feed_forward_type", to = "ff", default = false, kind = "word", words = FEED_FORWARDS },
   }),
   fixed = { norm = "post", positions = "alibi" },
   derive = function(facts, _, _, has)
-    local activation, is_gated = table.unpack(facts.ff, 1, 2)
-    facts.gated, facts.bias = is_gated, is_gated and { up = false } or nil
+    local is_second = has("encoder.layer.0.attention.self.layer_norm_q.weight")
+    local usual = is_second and FEED_FORWARDS.geglu or FEED_FORWARDS.original
+    local activation, is_gated = table.unpack(facts.ff or usual, 1, 2)
+    facts.gated, facts.bias = is_gated, (is_gated or is_second) and { up = false } or nil
     facts.activation = activation or facts.activation
-    if has("encoder.layer.0.attention.self.layer_norm_q.weight") then facts.qk_norm = "all" end
+    facts.qk_norm = is_second and "all" or nil
   end,
   heads = heads.bert,
 }

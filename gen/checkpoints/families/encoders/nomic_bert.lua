@@ -15,6 +15,7 @@ local function set_published(facts, config)
     faults.raise("usage", "config.json: rotary_emb_fraction: 1 is expected: positions in a table are not supported")
   end
   if config.rotary_emb_base == nil and config.rope_theta == nil then facts.rope_base = 10000.0 end
+  if config.layer_norm_epsilon == nil and config.layer_norm_eps == nil then facts.eps = 1e-5 end
   facts.vocab = (facts.vocab + facts.multiple - 1) // facts.multiple * facts.multiple
   if facts.scaling_factor then
     facts.rope_scale = { type = "dynamic", factor = facts.scaling_factor, max_position = facts.trained }
