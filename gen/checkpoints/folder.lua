@@ -12,6 +12,7 @@ local kinds = require("common.kinds")
 local lfs = require("lfs")
 local paths = require("checkpoints.paths")
 local pieces = require("text.pieces")
+local routes = require("checkpoints.routes")
 local spans = require("checkpoints.spans")
 local uv = require("common.libuv")
 local words = require("common.words")
@@ -190,14 +191,18 @@ end
 --- sentence-transformers. tokenizer_config, generation: the objects of tokenizer_config.json and
 --- generation_config.json, or nil. opens: "torch" with files of torch.save(), or nil. preprocessor: { file, config }
 --- about pictures or sounds, or nil. quantised: how quantised tensors are stored (coded.lua), or nil; notes: for the
---- user. tokenizer: the inner folder of its files, "" for the folder itself, or nil. spans: GLiNER's own configuration,
+--- user. tokenizer: the inner folder of its files, "" for the folder itself, or nil. queries: the inner folder of the
+--- weights of a query's tokens (routes.lua), or nil. spans: GLiNER's own configuration,
 --- or nil; config is its encoder's then. read: returns the object of another file by its name, or nil. look: a function
 --- of config.json that may refuse it before its tensors are looked for, or nil. Faults: io, format. A GGUF file's table
 --- has more fields (gguf.lua).
 function folder.read(path, look)
   if gguf.is(path) then return require("checkpoints.gguf").read(path) end -- loaded only then
   path = path:gsub("(.)/+$", "%1")
-  local modules = read_modules(path)
+  local modules, queries, routed = read_modules(path), nil, {}
+  if routes.has(modules) then
+    modules, queries, routed = routes.of_documents(modules, function(name) return read_object(path .. "/" .. name) end)
+  end
   local main = path
   if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
   local of_spans = read_object(main .. "/gliner_config.json")
@@ -221,6 +226,7 @@ function folder.read(path, look)
   if of_spans then spans.set_rows(of_spans, config, tensors) end
   coded.check(main, kind, is_ordered, tensors, notes)
   if kind then config.quantization_config = nil end
+  for _, line in ipairs(routed) do notes[#notes + 1] = line end
   if lfs.attributes(main .. "/adapter_config.json", "mode") == "file" then
     notes = notes or {}
     notes[#notes + 1] = "adapter_config.json: not read; with PEFT, transformers adds this adapter to the model, as "
@@ -240,9 +246,12 @@ function folder.read(path, look)
     limits = limits, limits_file = limits_file, tokenizer_config = stated,
     generation = read_object(main .. "/generation_config.json"),
     preprocessor = read_preprocessor(main, config.model_type),
-    tokenizer = has and main:sub(#path + 2) or nil,
+    tokenizer = has and main:sub(#path + 2) or nil, queries = queries,
     read = function(name) return read_object(main .. "/" .. name) end,
   }
 end
+
+--- Returns the path of the weights of a query's tokens, or nil (routes.lua).
+folder.query_weights = routes.query_weights
 
 return folder

@@ -191,17 +191,18 @@ function sentence.prompt(folder, task)
   return prompt ~= "" and prompt or nil
 end
 
---- Returns the texts of the folder's prompts by name, or nil if it has none that is not empty.
+--- Returns the texts of the folder's prompts by name, or nil if it has none. An empty one has a name that callers may
+--- give.
 function sentence.prompts(folder)
-  local result, has_text = {}, false
+  local result = {}
   for name, text in pairs(prompts_of(folder)) do
     if text == json.null then text = "" end
     if type(name) ~= "string" or type(text) ~= "string" then
       faults.raise("format", SETTINGS .. "prompts: an object of names and texts is expected")
     end
-    result[name], has_text = text, has_text or text ~= ""
+    result[name] = text
   end
-  return has_text and result or nil
+  return next(result) ~= nil and result or nil
 end
 
 --- Returns the numbers of an embedding that encode() keeps, or nil for all.
@@ -439,7 +440,8 @@ function sentence.stages(folder, scores)
     refuse("%s is not supported%s; the first module must be Transformer", first.kind,
       refused[first.kind] and ": " .. refused[first.kind] or "")
   end
-  local has_prompts, second = sentence.prompts(folder) ~= nil, folder.modules[2]
+  local has_prompts, second = false, folder.modules[2]
+  for _, text in pairs(sentence.prompts(folder) or {}) do has_prompts = has_prompts or text ~= "" end
   if second and second.kind == "SpladePooling" and #folder.modules == 2 then return splade_of(second, scores) end
   for i = 2, #folder.modules do module_of(folder.modules[i].kind)(folder.modules[i], stages, has_prompts) end
   if #stages == 0 then refuse("there is no Pooling") end

@@ -3,7 +3,8 @@
 --
 -- Before: state.spec, state.with_text, state.chat_template (a file in place of the folder's chat template, "none", or
 -- nil). After: state.tokenizer = { tables (bytes), tokens (one more than the largest number), made (what names the
--- file's places in faults), written: the tables of the texts that the model writes, if they are others, mask, bos, cls,
+-- file's places in faults), written: the tables of the texts that the model writes, if they are others,
+-- query_weights: the weights of a query's tokens as bytes, or nil, mask, bos, cls,
 -- pad (numbers of special tokens, or nil), pads_left (the file that says that padding is before texts, or nil),
 -- languages (text/languages.lua, or nil) }, or nil; state.chat = { the tables of the chat template
 -- (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
@@ -82,6 +83,27 @@ local function span_tokens(given, made)
   return result
 end
 
+-- Returns the weights of a query's tokens as bytes: a float for each token that the model knows.
+local function query_weights_of(state, path)
+  if not path then return nil end
+  if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
+  local headers, gguf = require("common.headers"), require("common.gguf") -- few models have such a table
+  local file, count = { path = path, tensors = headers.read(path).tensors }, state.spec.input.vocab
+  local tensor = file.tensors.weight
+  if not tensor or #tensor.shape ~= 1 or tensor.shape[1] ~= count then
+    faults.raise("format", "%s: query_weights: a tensor \"weight\" of %d numbers is expected, one for each token of the "
+      .. "vocabulary", path, count)
+  end
+  local values = gguf.floats(file, "weight", count)
+  for i, value in ipairs(values) do
+    if value ~= value or math.abs(value) == math.huge then
+      faults.raise("format", "%s: query_weights: number %d is not finite", path, i - 1)
+    end
+    values[i] = ("<f"):pack(value)
+  end
+  return table.concat(values)
+end
+
 function pass.run(state)
   local path = state.with_text and state.spec.tokenizer
   if not path and state.chat_template and state.chat_template ~= "none" then
@@ -98,6 +120,7 @@ function pass.run(state)
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad, pads_left = made.pads_left,
+    query_weights = query_weights_of(state, state.spec.query_weights),
     specials = made.specials, late = late_tokens(state.spec.late_interaction, made),
     spans = span_tokens(of_spans, made),
     languages = made.languages }

@@ -502,7 +502,11 @@ local function resolve(say, spec, given)
   end
   if spec.draft and spec.processes then say("draft", "does not go with ranks and stages") end
   if not spec.pictures then spec.texts = nil end
-  for _, key in ipairs { "prompt", "prompts", "dimensions", "similarity" } do
+  if spec.tokenizer == false then spec.query_weights = nil end
+  if spec.query_weights and not output.gives_only(spec, "lexical_weights") then
+    say("query_weights", "goes with lexical_weights of the vocabulary as the only output")
+  end
+  for _, key in ipairs { "prompt", "prompts", "dimensions", "similarity", "query_weights" } do
     if spec[key] and spec.tokenizer == nil then say(key, "goes with a tokenizer") end
   end
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then

@@ -83,6 +83,8 @@ typedef struct attn2c_text_facts {
   int answer_count;                    /* 0: only that one */
   const int32_t *unweighted;           /* tokens whose lexical weight in a text is 0 */
   int unweighted_count;
+  const void *query_weights; /* a float for each token of the vocabulary: a query's weights, which the model
+                                does not compute; NULL: the model computes them */
   const attn2c_late *late;   /* NULL: vectors of all tokens, compared by the sum */
   const attn2c_spans *spans; /* NULL: labels are not given with texts */
   int output, second;        /* indices of an entry's outputs; second: the end of a span */

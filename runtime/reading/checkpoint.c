@@ -266,11 +266,16 @@ static int open_main(const attn2c_readers *readers, const char *folder, attn2c_c
                      main_files[1], main_files[2]);
 }
 
+/* Folders in which a folder of sentence-transformers may hold the model; of several, that of documents. */
+static const char *const inner_folders[] = {"0_Transformer", "document_0_Transformer",
+                                            "document_0_MLMTransformer"};
+
 static int open_folder(const attn2c_readers *readers, const char *folder, attn2c_checkpoint **checkpoint,
                        attn2c_message *message) {
   path_text main;
-  /* a folder of sentence-transformers may hold the model in this folder */
-  const int within = join(folder, "0_Transformer", &main) && attn2c_system_exists(main.text);
+  int within = 0;
+  for (size_t i = 0; i < sizeof inner_folders / sizeof *inner_folders && !within; i++)
+    within = join(folder, inner_folders[i], &main) && attn2c_system_exists(main.text);
   int status = open_main(readers, within ? main.text : folder, checkpoint, message);
   if (!status) status = open_modules(folder, checkpoint, message);
   if (status) {

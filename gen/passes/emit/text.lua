@@ -93,6 +93,7 @@ function emit_text.values(state)
     answers = answer.answers or {}, late = late_rows(state.spec.late_interaction, tokenizer.late) or false,
     spans = span_rows(state.spec, answer, tokenizer.spans),
     skipped = tokenizer.late and table.concat(tokenizer.late.skip, ", ") or "",
+    query_bytes = tokenizer.query_weights and #tokenizer.query_weights or false,
     unweighted = answer.answers and unweighted(tokenizer.specials) or "",
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,
     prompts = prompt_rows(state.spec.prompts), dimensions = state.spec.dimensions or false,

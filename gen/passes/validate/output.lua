@@ -22,15 +22,25 @@ local function arrays_of_text(spec)
   return named
 end
 
+-- True if a stage makes one row of a sequence's rows.
+local function pools(stage) return stage.stage == "pool" and not stages.pools_of_rows[stage.over] end
+
+--- True if the only output has this name, and a row for each sequence.
+function output.gives_only(spec, name)
+  local count, pooled = 0, false
+  for _, stage in ipairs(spec.output) do
+    count, pooled = count + (stage.name and 1 or 0), pooled or pools(stage)
+  end
+  local last = spec.output[#spec.output]
+  return last ~= nil and last.name == name and count == 1 and pooled
+end
+
 -- Checks that labels name the numbers of the last output.
 local function check_labels(say, spec, width)
   if spec.labels and width and #spec.labels ~= width then
     say("labels", "%d, but the last output has %d numbers", #spec.labels, width)
   end
 end
-
--- True if a stage makes one row of a sequence's rows.
-local function pools(stage) return stage.stage == "pool" and not stages.pools_of_rows[stage.over] end
 
 -- Functions by stage: checks of a stage on the rows before it. rows: { spec, width, pooled, ended = the stage that
 -- gives no rows, given = the rows of each stage before, two_masks = whether each of two masks says which rows are real

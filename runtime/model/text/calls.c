@@ -53,7 +53,7 @@ static int may_have_prompt(const attn2c_text_facts *facts) {
 int attn2c_reader_prompt(attn2c_reader *reader, const char *name) {
   const attn2c_text_facts *facts = reader->facts;
   const char *text = facts->prompt;
-  reader->is_query = facts->late && name && strcmp(name, "query") == 0;
+  reader->is_query = (facts->late || facts->query_weights) && name && strcmp(name, "query") == 0;
   for (int i = 0; name; i++) {
     if (i == facts->prompt_count) return fail(reader, ATTN2C_USAGE, "the model has no prompt of this name");
     text = facts->prompts[i].text;
@@ -104,6 +104,11 @@ static int place(const attn2c_reader *reader, attn2c_text_tokens *tokens) {
   return reader->has_words ? reader->page->place(reader->page, tokens) : ATTN2C_OK;
 }
 
+/* True if the texts that come are queries whose weights are in a table. */
+static int is_weighed(const attn2c_reader *reader) {
+  return reader->is_query && reader->facts->query_weights;
+}
+
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens) {
   if ((text == NULL && length > 0) || (pair == NULL && pair_length > 0))
@@ -116,6 +121,7 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
                               : reader->longest;
   input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
   input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;
+  input.plain = is_weighed(reader);
   int status = attn2c_prompt_add(&reader->prompt, &input);
   if (status == ATTN2C_OK) status = attn2c_text_encode(reader->work, &input, tokens);
   if (status == ATTN2C_OK) status = attn2c_prompt_hide(&reader->prompt, tokens);
@@ -423,8 +429,36 @@ static int run_whole(attn2c_reader *reader, attn2c_context *context, int64_t row
   return (reader->model->is_open ? attn2c_text_rows_run : run_batches)(reader, context, rows, outputs);
 }
 
+/* Writes the weights of the tokens of a query. */
+static void weigh(const attn2c_reader *reader, const attn2c_reader_text *text, float *weights) {
+  const unsigned char *table = reader->facts->query_weights;
+  for (size_t t = 0; t < text->length; t++) {
+    const int32_t id = reader->tokens[text->first + t];
+    memcpy(weights + id, table + (size_t)id * sizeof *weights, sizeof *weights);
+  }
+}
+
+/* Calls the model with the texts that are no queries: to it, queries have no tokens. */
+static int run_weighed(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {
+  float *weights = outputs[reader->facts->output];
+  const int64_t width = attn2c_reader_elements(reader, reader->facts->output, 1);
+  for (size_t i = 0; i < reader->count; i++) {
+    attn2c_reader_text *text = &reader->texts[i];
+    text->hidden = text->is_query ? text->length : 0;
+    text->length -= text->hidden;
+  }
+  const int status = run_whole(reader, context, rows, outputs);
+  for (size_t i = 0; i < reader->count; i++) {
+    attn2c_reader_text *text = &reader->texts[i];
+    text->length += text->hidden;
+    if (status == ATTN2C_OK && weights && text->is_query) weigh(reader, text, weights + (int64_t)i * width);
+  }
+  return status;
+}
+
 int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {
   const int answer = reader->facts->output;
+  if (reader->facts->query_weights) return run_weighed(reader, context, rows, outputs);
   if (!outputs[answer] || !attn2c_text_kept(reader, answer)) return run_whole(reader, context, rows, outputs);
   return attn2c_text_kept_run(reader, context, rows, outputs, run_whole);
 }

@@ -74,7 +74,7 @@ typedef struct attn2c_reader {
   size_t longest;    /* tokens that a call takes */
   size_t dimensions; /* numbers of an embedding that are kept; 0: all */
   attn2c_prompt prompt;
-  int is_query;         /* 1: texts are queries of late interaction, else documents */
+  int is_query;         /* 1: texts are queries, which the model computes differently, else documents */
   size_t keys;          /* of the last text that was encoded: tokens that the others see; 0: all */
   int32_t language;     /* of texts: attn2c_text_input */
   int has_words;        /* 1: texts are the page's words, which have boxes */
@@ -98,8 +98,9 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types and boxes */
   size_t length;
-  size_t keys;  /* of its tokens, those that the others see */
-  int is_query; /* as the reader has it */
+  size_t hidden; /* tokens of a query that the model does not see, while it is called */
+  size_t keys;   /* of its tokens, those that the others see */
+  int is_query;  /* as the reader has it */
   int32_t adapter;
   size_t prompt;      /* its first tokens that are of the prompt */
   const float *image; /* of its page, which is the caller's; NULL: none was given */
