@@ -3,6 +3,7 @@
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
+local known = require("common.known")
 local lfs = require("lfs")
 
 local routes = {}
@@ -40,8 +41,8 @@ function routes.has(modules) return modules ~= nil and modules[1] ~= nil and KIN
 function routes.of_documents(modules, read)
   local own = read(FILE)
   if #modules > 1 or modules[1].kind ~= "Router" or not own then
-    faults.raise("usage", "modules.json: %s is not supported here: texts go through different modules by their kind; %s, "
-      .. "in %s", modules[1].kind, ADVICE, FILE)
+    faults.raise("usage", "modules.json: %s is not supported here: texts go through different modules by their kind; "
+      .. "%s, in %s", modules[1].kind, ADVICE, FILE)
   end
   local parameters = json.given(own, "parameters", {})
   if next(json.given(parameters, "route_mappings", {})) ~= nil then
@@ -49,18 +50,23 @@ function routes.of_documents(modules, read)
   end
   local documents, queries = modules_of(own, "document", read), modules_of(own, "query", read)
   local last = documents[#documents]
-  if #documents ~= 2 or last.kind ~= "SpladePooling" or #queries ~= 1 or queries[1].kind ~= "SparseStaticEmbedding" then
+  local is_known = #documents == 2 and #queries == 1 and queries[1].kind == "SparseStaticEmbedding"
+  if not is_known or last.kind ~= "SpladePooling" then
     refuse("structure: documents end with %s, and queries with %s; %s", last.kind, queries[#queries].kind, ADVICE)
   end
-  local query = queries[1]
+  local query, notes = queries[1], {}
+  known.check(own, FILE, { FILE }, notes)
+  if query.config then
+    known.check(query.config, query.path .. "/config.json", { "config.json of module SparseStaticEmbedding" }, notes)
+  end
   if json.given(query.config or {}, "path") then
     faults.raise("usage", "%s/config.json: path: weights in a file of their own are not supported; "
       .. "save_pretrained() writes model.safetensors", query.path)
   end
-  local usual, notes = json.given(parameters, "default_route"), {}
+  local usual = json.given(parameters, "default_route")
   if usual ~= "document" then
-    notes[1] = ("%s: default_route: %s: encode() takes texts as queries if its caller does not say what they are; here "
-      .. "they are documents"):format(FILE, json.shown(usual))
+    notes[#notes + 1] = ("%s: default_route: %s: encode() takes texts as queries if its caller does not say what they "
+      .. "are; here they are documents"):format(FILE, json.shown(usual))
   end
   return documents, query.path, notes
 end

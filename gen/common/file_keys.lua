@@ -481,6 +481,8 @@ sections["config_sentence_transformers.json"] = {
     model_type = { "SentenceTransformer", "SparseEncoder", "CrossEncoder", "MultiVectorEncoder", "ColBERT" } } },
 }
 
+sections["router_config.json"] = { by = "sentence-transformers", read = "parameters structure types" }
+
 sections["gliner_config.json"] = {
   by = "GLiNER",
   read = [[class_token_index encoder_config ent_token hidden_size max_len max_width model_name num_rnn_layers sep_token
@@ -530,6 +532,7 @@ for kind, section in pairs {
   LayerNorm = { read = module_names, without = { [TENSORS] = "dimension" } },
   Normalize = { read = module_names },
   Dropout = { without = { [TRAINING] = "dropout" } },
+  SparseStaticEmbedding = { read = "path", without = { [TRAINING] = "frozen" } },
   MultiVectorMask = { read = "keep_only_token_ids skiplist_tasks skiplist_words" },
 } do
   section.by = "sentence-transformers"

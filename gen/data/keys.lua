@@ -335,7 +335,7 @@ keys.list = {
     meaning = "how embeddings of texts are compared; the distances have a minus, so that larger is more alike" },
   { key = "query_weights", type = "path", default_text = "none",
     meaning = "with an output called lexical_weights of the vocabulary: a .safetensors file, its path relative to the "
-      .. "description's, whose tensor weight has a number for each token: a query's weights are those of its tokens, "
+      .. "description's, whose tensor weight has a number for each token: a query has the weights of its tokens, "
       .. "without the model (SPLADE with queries free of inference)" },
   { key = "late_interaction", type = "late_interaction", default_text = "none",
     meaning = "with an output called token_embeddings: how texts become vectors of tokens, and are compared: { "

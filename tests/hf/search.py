@@ -7,6 +7,7 @@ sentence-transformers' SparseEncoder, PyLate and the rules of FlagEmbedding make
     weights.jsonl                          lexical weights of each text, [token, weight], the largest first
     out_NAME.npy, vectors.npy              arrays of all texts as documents; the vectors of each
     queries.npy                            vectors of tokens of all texts as queries
+    query_weights.npy                      lexical weights of all texts as queries
     scores.npy                             [queries][texts]: what --query gives for the texts as queries
     lexical_scores.npy                     the same of lexical weights
 
@@ -93,6 +94,27 @@ def splade(folder, generator, activation="relu"):
 
 def splade_twice(folder, generator):
     splade(folder, generator, "log1p_relu")
+
+
+def splade_free(folder, generator):
+    """Documents through a model, and queries through a table of weights, of which some are negative."""
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.base.modules import Router, Transformer
+    from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding, SpladePooling
+    save(folder, "BertForMaskedLM", BERT, generator)
+    model = Transformer(str(folder), transformer_task="fill-mask", model_kwargs={"dtype": torch.float32})
+    for path in folder.iterdir():
+        path.unlink()
+    table = SparseStaticEmbedding(model.tokenizer, weight=0.5 + half(generator, len(WORDS)).float())
+    router = Router.for_query_document([table], [model, SpladePooling("max", activation_function="log1p_relu")])
+    made = SparseEncoder(modules=[router], device="cpu", similarity_fn_name="dot", prompts={"query": "the - "}).eval()
+    made.save_pretrained(str(folder), create_model_card=False)
+    queries, texts = (encode(TEXTS, batch_size=1, convert_to_tensor=True).to_dense()
+                      for encode in (made.encode_query, made.encode_document))
+    np.save(folder / "out_lexical_weights.npy", texts.numpy())
+    np.save(folder / "query_weights.npy", queries.numpy())
+    write_weights(folder, [[[token, weight] for token, weight in each] for each in made.decode(texts.to_sparse())])
+    np.save(folder / "scores.npy", (queries @ texts.T).numpy())
 
 
 def bge_m3(folder, generator):
@@ -216,7 +238,7 @@ def multi_vector(folder, generator):
     np.save(folder / "scores.npy", best_sums(queries, texts, True))
 
 
-CASES = [splade, splade_twice, bge_m3, colbert, colbert_attends, colbert_plain, stanford, multi_vector]
+CASES = [splade, splade_twice, bge_m3, colbert, colbert_attends, colbert_plain, stanford, multi_vector, splade_free]
 
 
 def main():

@@ -62,7 +62,7 @@ static int take_rows(const attn2c_view_of_text *view, attn2c_meaning *meaning) {
 /* Takes the weights of the vocabulary that are not 0. */
 static int take_tokens(const attn2c_view_of_text *view, attn2c_meaning *meaning) {
   for (int64_t id = 0; id < view->width; id++) {
-    if (view->values[id] == 0) continue; /* those of a query's table may be negative */
+    if (view->values[id] == 0) continue; /* weights of a table may be negative */
     meaning->values[meaning->count] = view->values[id];
     meaning->ids[meaning->count++] = (int32_t)id;
   }

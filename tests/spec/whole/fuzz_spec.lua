@@ -120,6 +120,7 @@ describe("a draw", function()
       "opens packed", -- of libraries
       "key tokenizer", "key prompt", "key prompts", "key dimensions", "key labels", "key label_function",
       "key ctc", "key speech", "key late_interaction", "key spans", "key similarity",
+      "key query_weights",
       "key adapter", -- a file next to the weights
       "label_function softmax", "label_function sigmoid", "label_function none",
       "similarity cosine", "similarity dot", "similarity euclidean", "similarity manhattan",

@@ -110,6 +110,18 @@ describe("a model for searching", function()
       end)
     end
 
+    if exists(golden .. "/query_weights.npy") then
+      it("gives queries the weights of their tokens: " .. name, function()
+        sh(line(name, ("--prompt query --text %s --output lexical_weights=%s_queries.npy"):format(texts_of(name), name)))
+        same(golden .. "/query_weights.npy", ("%s/%s_queries.npy"):format(folder, name))
+        -- Special tokens are not added; those that a text has count.
+        local got = output_of(line(name, "--prompt query --text '[SEP]' --top 9"))
+        local tokens = {}
+        for token in got:gmatch("(%S+) %-?%d") do tokens[token] = true end
+        assert.same({ ["[SEP]"] = true, the = true, ["-"] = true }, tokens)
+      end)
+    end
+
     if exists(golden .. "/queries.npy") then
       it("encodes queries in their own way: " .. name, function()
         sh(line(name, ("--prompt query --text %s --output token_embeddings=%s_queries.npy"):format(texts_of(name),
