@@ -376,9 +376,9 @@ end
 -- is asked for, and all texts by name.
 local function prompts_of(self)
   if not (self.folder.modules or self.is_late) or not self.folder.tokenizer then return nil, nil end
-  local prompts = sentence.prompts(self.folder)
+  local prompts, named = sentence.prompts(self.folder), { query = "", document = "" }
   -- a caller says by its name that a text is a query
-  if self.late and self.late.query_length or self.folder.queries then prompts = words.merged({ query = "", document = "" }, prompts or {}) end
+  if (self.late or {}).query_length or self.folder.queries then prompts = words.merged(named, prompts or {}) end
   return sentence.prompt(self.folder, self.asked.adapter), prompts
 end
 
@@ -599,8 +599,8 @@ local function entries_of(self, stages)
     { "tokenizer", not (self.family.image or self.family.patches) and path_of(self) or nil },
     { "pictures", self.pictures },
     { "sound", self.sound }, { "texts", texts },
-    { "prompt", prompt }, { "prompts", prompts }, { "query_weights", folder.query_weights(self.folder, self.place) },
-    { "dimensions", embeds and sentence.dimensions(self.folder) or nil },
+    { "prompt", prompt }, { "prompts", prompts }, { "dimensions", embeds and sentence.dimensions(self.folder) or nil },
+    { "query_weights", folder.query_weights(self.folder, self.place) },
     { "similarity", embeds and sentence.similarity(self.folder, self.notes) or nil },
     { "generation", said }, { "ctc", of_ctc },
     { "speech", self.context and self.folder.tokenizer and (self.family.features

@@ -5,12 +5,16 @@ local files = require("common.files")
 local json = require("common.json")
 local known = require("common.known")
 local lfs = require("lfs")
+local words = require("common.words")
 
 local routes = {}
 
 local FILE = "router_config.json"
 
 local KINDS = { Router = true, Asym = true }
+
+-- Paths of the model of documents, which the runtime opens (reading/checkpoint.c).
+local PATHS = words.set { "", "document_0_Transformer", "document_0_MLMTransformer" }
 
 local ADVICE = "supported are documents with SpladePooling, and queries with SparseStaticEmbedding"
 
@@ -63,10 +67,14 @@ function routes.of_documents(modules, read)
     faults.raise("usage", "%s/config.json: path: weights in a file of their own are not supported; "
       .. "save_pretrained() writes model.safetensors", query.path)
   end
-  local usual = json.given(parameters, "default_route")
+  if not PATHS[documents[1].path] then
+    refuse("structure: path %s is not supported: document_0_Transformer is expected", faults.quote(documents[1].path))
+  end
+  known.check(parameters, FILE .. ": parameters", { "router_config.json: parameters" }, notes)
+  local usual = json.given(parameters, "default_route", json.null)
   if usual ~= "document" then
-    notes[#notes + 1] = ("%s: default_route: %s: encode() takes texts as queries if its caller does not say what they "
-      .. "are; here they are documents"):format(FILE, json.shown(usual))
+    notes[#notes + 1] = ("%s: default_route: %s: encode() takes texts as queries if its caller does not say what "
+      .. "they are; here they are documents"):format(FILE, json.shown(usual))
   end
   return documents, query.path, notes
 end
@@ -80,8 +88,8 @@ local function have_same_tokenizer(one, other)
   return tokenizer.from_path(one) == tokenizer.from_path(other)
 end
 
---- Returns the path of the weights of a query's tokens, or nil. place: the folder's path from that of the description, or
---- "". Faults: usage.
+--- Returns the path of the weights of a query's tokens, or nil. place: the folder's path from that of the description,
+--- or "". Faults: usage.
 function routes.query_weights(folder, place)
   local inner = folder.queries
   if not inner or not folder.tokenizer then return nil end

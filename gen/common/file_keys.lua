@@ -483,6 +483,9 @@ sections["config_sentence_transformers.json"] = {
 
 sections["router_config.json"] = { by = "sentence-transformers", read = "parameters structure types" }
 
+sections["router_config.json: parameters"] = { by = "sentence-transformers", read = "default_route route_mappings",
+  without = { ["of routers without a default route"] = "allow_empty_key" } }
+
 sections["gliner_config.json"] = {
   by = "GLiNER",
   read = [[class_token_index encoder_config ent_token hidden_size max_len max_width model_name num_rnn_layers sep_token

@@ -470,7 +470,8 @@ function emit.run(state)
     if values.has_chat then add(name .. "_chat.c", "chat.c.in", with(values, emit_chat.values(state.chat))) end
     table.insert(state.files, { name = name .. ".tables", text = state.tokenizer.tables, is_data = true })
     if values.primary and state.tokenizer.query_weights then
-      table.insert(state.files, { name = name .. ".query.weights", text = state.tokenizer.query_weights, is_data = true })
+      local weights = state.tokenizer.query_weights
+      table.insert(state.files, { name = name .. ".query.weights", text = weights, is_data = true })
     end
     if values.primary and state.tokenizer.written then
       table.insert(state.files, { name = name .. ".written.tables", text = state.tokenizer.written, is_data = true })

@@ -91,8 +91,8 @@ local function query_weights_of(state, path)
   local file, count = { path = path, tensors = headers.read(path).tensors }, state.spec.input.vocab
   local tensor = file.tensors.weight
   if not tensor or #tensor.shape ~= 1 or tensor.shape[1] ~= count then
-    faults.raise("format", "%s: query_weights: a tensor \"weight\" of %d numbers is expected, one for each token of the "
-      .. "vocabulary", path, count)
+    faults.raise("format", "%s: query_weights: a tensor \"weight\" of %d numbers is expected, one for each token of "
+      .. "the vocabulary", path, count)
   end
   local values = gguf.floats(file, "weight", count)
   for i, value in ipairs(values) do
