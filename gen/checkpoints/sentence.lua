@@ -123,8 +123,13 @@ end
 
 -- Refuses a folder whose model gives something else than the states of all tokens, or scores.
 local function check_modality(config, file)
-  local text = type(config) == "table" and config.text
-  if type(text) ~= "table" then return end
+  if type(config) ~= "table" or config == json.null then return end
+  local text, message = config.text, json.given(config, "message")
+  if message then
+    faults.raise("usage", "%s: modality_config: message: texts become chats by the chat template, which is not "
+      .. "supported here; only text is", file)
+  end
+  if type(text) ~= "table" or text == json.null then return end
   local name = text.method_output_name
   if text.method ~= "forward" or name ~= "last_hidden_state" and name ~= "logits" then
     faults.raise("usage", "%s: modality_config: text: method %s with %s is not supported; supported is forward with "

@@ -362,6 +362,10 @@ describe("the table of a checkpoint's keys", function()
     assert.equal('sentence_bert_config.json: modality_config: text: method "get_text_features" with "pooler_output" is '
       .. "not supported; supported is forward with last_hidden_state or logits", line { ["sentence_bert_config.json"] =
       '{"modality_config":{"text":{"method":"get_text_features","method_output_name":"pooler_output"}}}' })
+    local text = '"text":{"method":"forward","method_output_name":"last_hidden_state"}'
+    assert.equal("sentence_bert_config.json: modality_config: message: texts become chats by the chat template, which "
+      .. "is not supported here; only text is", line { ["sentence_bert_config.json"] = '{"modality_config":{' .. text
+      .. "," .. text:gsub("text", "message", 1) .. "}}" })
   end)
 
   it("has every key of the tests' folders", function()

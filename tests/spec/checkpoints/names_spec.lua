@@ -34,6 +34,13 @@ describe("names", function()
         { "n", "{expert}.n" }, { "{up,down}", { { "e.{up,down}.w" }, join = "rows" } } })
   end)
 
+  it("go by conditions, also by one that asks for false", function()
+    local plain = names.find("jina_bert", "l0.ff.up.weight", { gated = false })
+    assert.equal("bert.encoder.layer.0.intermediate.dense.weight", plain.names[1])
+    local gated = names.find("jina_bert", "l0.ff.up.weight", { gated = true })
+    assert.equal("bert.encoder.layer.0.mlp.gated_layers.weight", gated.names[1])
+  end)
+
   it("know each other part of torch's module", function()
     local expected = {
       ["l2.attn.out.bias"] = "encoder.layers.2.self_attn.out_proj.bias",

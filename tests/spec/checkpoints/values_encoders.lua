@@ -145,7 +145,7 @@ return function(values)
       as_published({ mlp_fc2_bias = true }, { ["bias.down"] = true }),
       { { activation_function = "gelu", rotary_emb_fraction = 1.0 }, { activation = "gelu", gated = NONE,
         ["bias.qkv"] = true, ["bias.out"] = true, ["bias.ff"] = NONE, ["bias.up"] = true, ["bias.down"] = true,
-        rope_theta = 10000.0 } },
+        rope_theta = 10000.0, eps = 1e-5 } }, -- defaults of the published code
       as_published({ activation_function = "geglu" }, { activation = "gelu" }),
       as_published({ moe_every_n_layers = 2, num_experts = 6, moe_top_k = 2, moe_normalize_expert_weights = true,
         n_layer = 2 }, { layers = NONE, ["layers.1"] = NONE, ["layers.2.gated"] = false, ["layers.2.bias.qkv"] = false,
@@ -259,6 +259,8 @@ return function(values)
       { { feed_forward_type = "geglu", position_embedding_type = "alibi" }, jina_gate },
       { { feed_forward_type = "reglu" }, plus(jina_gate, { activation = "relu" }) },
       { { feed_forward_type = "geglu" }, plus(jina_gate, { qk_norm = "all" }), tensors = qk_norm },
+      { {}, plus(jina_gate, { qk_norm = "all" }), tensors = qk_norm },
+      { { feed_forward_type = "original" }, { qk_norm = "all", ["bias.up"] = false }, tensors = qk_norm },
       -- As the published folders say it.
       { { feed_forward_type = "geglu", model_type = "bert", position_embedding_type = "alibi" }, jina_gate },
     }),
