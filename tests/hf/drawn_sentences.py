@@ -2,7 +2,7 @@
 """Draws folders of sentence-transformers: models of several families, modules after them, prompts and limits, and
 compares what built programs make of texts with `encode()`, and of pairs of texts with `predict()`.
 
-    drawn_sentences.py COUNT SEED [KIND ...]     COUNT folders of each kind, or of these: embedding, cross, splade
+    drawn_sentences.py COUNT SEED [KIND ...]     COUNT folders of each kind, or of these: embedding, cross, splade, free
 
 A build must refuse a folder by a key in one line, or give the same numbers as drawn_encoders.py allows. Run as search.py.
 """
@@ -151,12 +151,39 @@ def cross(r, folder, generator, number):
     elif place == "old":
         settings["sbert_ce_default_activation_function"] = function
     elif place == "settings":
-        write(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder", "activation_fn": function})
+        prompts = {"prompts": PROMPTS, "default_prompt_name": r.choice([None, "query", "passage"])}
+        write(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder", "activation_fn": function,
+                                                             **(prompts if r.random() < 0.6 else {})})
         write(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type":
                                          "sentence_transformers.base.modules.transformer.Transformer"}])
         write(folder / "sentence_bert_config.json", {"transformer_task": "sequence-classification"})
     write(folder / "config.json", settings)
     return family, [None]
+
+
+def free(r, folder, generator, number):
+    """Documents of SPLADE through a model, and queries through a table."""
+    inner = folder / r.choice(["document_0_Transformer", "document_0_MLMTransformer", "."])
+    inner.mkdir(parents=True, exist_ok=True)
+    family, _ = splade(r, inner, generator, number)
+    settings = {"model_type": "SparseEncoder", "prompts": dict(r.sample(sorted(PROMPTS.items()), r.randint(0, 2)))}
+    document, query = "" if inner == folder else inner.name, "query_0_SparseStaticEmbedding"
+    (inner / "1_SpladePooling").rename(folder / "document_1_SpladePooling")
+    (inner / "modules.json").unlink()
+    (inner / "config_sentence_transformers.json").unlink()
+    write(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Router"}])
+    write(folder / "config_sentence_transformers.json", settings)
+    kind = "sentence_transformers.sparse_encoder.models."
+    write(folder / "router_config.json", {
+        "types": {document: kind + "MLMTransformer", "document_1_SpladePooling": kind + "SpladePooling",
+                  query: kind + "SparseStaticEmbedding"},
+        "structure": {"query": [query], "document": [document, "document_1_SpladePooling"]},
+        "parameters": {"default_route": r.choice(["query", "document"]), "allow_empty_key": True}})
+    write(folder / query / "config.json", {"frozen": r.random() < 0.5})
+    for path in inner.glob("tokenizer*"):
+        shutil.copy(path, folder / query)
+    save_file({"weight": torch.randn(len(WORDS), generator=generator)}, folder / query / "model.safetensors")
+    return family, ["query", "document"]
 
 
 def splade(r, folder, generator, number):
@@ -182,8 +209,11 @@ def results(kind, model, asked):
     with torch.no_grad():
         if kind == "cross":
             return [model.predict(list(zip(TEXTS, TEXTS[1:] + TEXTS[:1])), convert_to_numpy=True)]
-        found = [model.encode(TEXTS, convert_to_tensor=True, batch_size=1, **({"prompt_name": name} if name else {}))
-                 for name in asked]
+        if kind == "free":
+            found = [getattr(model, f"encode_{name}")(TEXTS, convert_to_tensor=True, batch_size=1) for name in asked]
+        else:
+            found = [model.encode(TEXTS, convert_to_tensor=True, batch_size=1, **({"prompt_name": name} if name else {}))
+                     for name in asked]
         return [(each.to_dense() if each.is_sparse else each).numpy() for each in found]
 
 
@@ -255,7 +285,7 @@ def main():
     hf.logging.set_verbosity_error()
     hf.logging.disable_progress_bar()
     said, failed, agree = collections.Counter(), 0, 0
-    for kind in sys.argv[3:] or ("embedding", "cross", "splade"):
+    for kind in sys.argv[3:] or ("embedding", "cross", "splade", "free"):
         cases = [case_of(kind, number, seed) for number in range(count)]
         drawn_encoders.build(cases)
         for case in cases:

@@ -107,7 +107,7 @@ return function(values)
     ["bias.ff"] = false, rope_theta = 1000.0, ["input.vocab"] = 30528 })
   local prefixes = { "nomic_bert.", "bert.", "" }
   local published = { activation_function = "swiglu", rotary_emb_fraction = 1.0, qkv_proj_bias = false,
-    mlp_fc1_bias = false, mlp_fc2_bias = false, rotary_emb_base = 1000 }
+    mlp_fc1_bias = false, mlp_fc2_bias = false, rotary_emb_base = 1000, layer_norm_epsilon = 1e-12 }
   local no_biases = { ["bias.ff"] = NONE, ["bias.up"] = false, ["bias.down"] = false }
 
   -- A published folder's keys and what they change.
