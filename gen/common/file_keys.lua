@@ -471,6 +471,14 @@ sections["adapter_config.json"] = {
   },
 }
 
+sections["GGUF of an adapter"] = {
+  by = "llama.cpp",
+  read = "adapter.lora.alpha adapter.type general.architecture general.type",
+  without = { [ORIGIN] = [[adapter.lora.prompt_prefix adapter.lora.task_name general.*]] },
+  refused = { ["adapters that begin at some tokens (aLoRA) are not supported"] = {
+    ["adapter.alora.invocation_tokens"] = {} } },
+}
+
 sections["config_sentence_transformers.json"] = {
   by = "sentence-transformers",
   read = [[activation_fn attend_to_expansion_tokens default_prompt_name do_query_expansion document_length

@@ -80,8 +80,8 @@ end
 
 local MOST_ADAPTERS, MOST_ADAPTER_NAME = 64, 64
 
--- Returns the adapter's name, the last part of a folder's path.
-local function name_of(path) return path:match("([^/]+)/*$") or path end
+-- Returns the adapter's name, the last part of its path without the end of a GGUF file.
+local function name_of(path) return (path:match("([^/]+)/*$") or path):gsub("%.[gG][gG][uU][fF]$", "") end
 
 --- Reads a folder, a list of folders, or a table of folders by name, as { { name, path } }, sorted by name if they have
 --- names; nil: there are none.
