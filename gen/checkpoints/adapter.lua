@@ -125,7 +125,7 @@ end
 
 -- The ends of the names of a module's tensors, and what each is.
 local parts = {
-  { ".lora_A.weight", "inputs" }, { ".lora_B.weight", "outputs" },
+  { ".lora_A.weight", "inputs" }, { ".lora_B.weight", "outputs" }, { ".lora_B.bias", "outputs", parameter = "bias" },
   { ".lora_embedding_A", "inputs", true }, { ".lora_embedding_B", "outputs", true },
   { ".lora_magnitude_vector", "lengths" }, { ".lora_magnitude_vector.weight", "lengths" },
 }
@@ -135,7 +135,9 @@ local parts = {
 local function part_of(name)
   local path = name:gsub("^base_model%.model%.", "")
   for _, part in ipairs(parts) do
-    if path:sub(-#part[1]) == part[1] then return path:sub(1, -#part[1] - 1), part[2], "weight", part[3] end
+    if path:sub(-#part[1]) == part[1] then
+      return path:sub(1, -#part[1] - 1), part[2], part.parameter or "weight", part[3]
+    end
   end
   local module, parameter = path:gsub("%.base_layer%.", "."):gsub("%.modules_to_save%.", "."):match("^(.*)%.([^.]+)$")
   return module, "base", parameter
@@ -179,6 +181,25 @@ local function as_safetensors(tensors, text)
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
 end
 
+-- The name of the number 1, which a bias of factors is multiplied by.
+local ONE = "one"
+
+-- Completes the changes of biases, which lora_bias adds: of rank 1, with the scale of the layer's factors.
+local function add_biases(self, biases, by_target, config, path)
+  local has_biases = json.given(config, "lora_bias", false)
+  if has_biases ~= (biases[1] ~= nil) then
+    refuse("format", path, "lora_bias: %s, but there %s lora_B.bias", has_biases, biases[1] and "is a" or "is no")
+  end
+  for _, change in ipairs(biases) do
+    local of_layer = by_target[change.module .. ".weight"]
+    if not (of_layer and of_layer.inputs) or #self.tensors[change.outputs].shape ~= 1 then
+      refuse("format", path, "lora_bias: %s is no bias of factors", faults.quote(change.outputs))
+    end
+    change.inputs, change.rank, change.scale, change.is_bias = ONE, 1, of_layer.scale, true
+    self.tensors[ONE] = { dtype = "F32", shape = { 1 }, bytes = 4, data = ("<f"):pack(1) }
+  end
+end
+
 -- Returns the changes of a folder of PEFT, with its configuration and the scales.
 local function read_folder(folder, notes)
   if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder or file") end
@@ -188,8 +209,11 @@ local function read_folder(folder, notes)
   if is_pickle then file = folder .. "/" .. PICKLE end
   if not lfs.attributes(file, "mode") then refuse("io", file, "missing") end
   local tensors, text = headers.read(file).tensors, files.read(file)
+  for _, tensor in pairs(is_pickle and tensors or {}) do -- its place is of this file only
+    tensor.data = text:sub(tensor.at + 1, tensor.at + tensor.bytes)
+  end
   local result = { path = folder, file = file, tensors = tensors, changes = {},
-    text = is_pickle and as_safetensors(tensors, text) or text,
+    text = is_pickle and as_safetensors(tensors) or text,
     ties = json.given(config, "ensure_weight_tying", false) }
   local by_target = {}
   for _, name in ipairs(words.sorted_keys(result.tensors)) do
@@ -208,8 +232,12 @@ local function read_folder(folder, notes)
     alpha = of_pattern(config, path, "alpha_pattern", stated, modules) }
   local key_against = choice_of(config, path, modules)
   local has_lengths = json.given(config, "use_dora", false)
+  local tables = result.ties and words.filter(result.changes, function(change) return change.is_table end) or {}
+  local biases = {}
   for _, change in ipairs(result.changes) do
-    if change.inputs or change.outputs or change.lengths then
+    if change.outputs and change.target:find("%.bias$") then
+      biases[#biases + 1] = change
+    elseif change.inputs or change.outputs or change.lengths then
       add_scale(change, config, path, result.tensors, patterns)
       if change.lengths and change.is_table then
         refuse("usage", path, "use_dora: not supported for a table of embeddings")
@@ -219,9 +247,13 @@ local function read_folder(folder, notes)
         refuse("format", path, "use_dora: %s, but %s has %s lora_magnitude_vector", has_lengths, name,
           has_lengths and "no" or "a")
       end
-      if against then refuse("format", path, "%s: %s is not chosen, so PEFT would not load it", against, name) end
+      change.is_tied = words.any(tables, function(each) return copies.are_tied(result, change, each) end) or nil
+      if against and not change.is_tied then
+        refuse("format", path, "%s: %s is not chosen, so PEFT would not load it", against, name)
+      end
     end
   end
+  add_biases(result, biases, by_target, config, path)
   return result
 end
 
@@ -295,6 +327,7 @@ end
 -- Returns why a change cannot be kept next to the weights, or nil.
 local function reason_against(change)
   if change.lengths then return change.lengths, "use_dora: the length of the sum of both" end
+  if change.is_bias then return change.outputs, "lora_bias: a change of a bias" end
   if change.inputs and change.rank > MOST_RANK_BESIDE then
     return change.inputs, ("of rank %d (1 to %d are allowed)"):format(change.rank, MOST_RANK_BESIDE)
   end
@@ -365,7 +398,9 @@ local function check_shapes(self, change, stored)
   if change.inputs then
     compare(change.outputs, is_transposed and columns or expected[1], 1)
     compare(change.inputs, is_transposed and expected[1] or columns, 2)
-    if #expected < 2 then refuse("format", self.path, "adapter: %s is no matrix", change.target) end
+    if #expected < 2 and not change.is_bias then
+      refuse("format", self.path, "adapter: %s is no matrix", change.target)
+    end
   end
   compare(change.lengths, expected[1], 1)
   compare(change.base, expected[1], 1)
@@ -376,12 +411,21 @@ local function check_shapes(self, change, stored)
   return is_transposed or false
 end
 
---- Returns the change that an adapter makes to a tensor of a checkpoint, and whether the tensor is stored as its
---- transpose; or nil. is_table: true for a table of embeddings.
+-- True if two names are the same, or one of them with words before it.
+local function have_one_end(a, b)
+  a, b = "." .. a, "." .. b
+  return a:sub(-#b) == b or b:sub(-#a) == a
+end
+
+--- Returns the change that an adapter makes to a tensor of a checkpoint, or nil. is_table: true for a table of embeddings.
+--- The first of a table's names is that of its own module. A change of another module does not reach this one in PEFT.
 function adapter.change_of(self, stored, is_table)
   for _, name in ipairs(stored.names) do
     local change = self.by_target[name]
-    if change and (change.is_table or false) == is_table then return change, check_shapes(self, change, stored) end
+    if change and (change.is_table or false) == is_table and (not is_table or have_one_end(name, stored.names[1])) then
+      check_shapes(self, change, stored)
+      return change
+    end
   end
   return nil
 end
@@ -424,7 +468,9 @@ local function check_bases(self, entries, tensors)
       refuse_beside(self, "%s is a parameter in place of the model's, which cannot be kept next to the weights",
         faults.quote(change.base))
     end
+    if change.base then self.tensors[change.base], self.has_copies = nil, true end
   end
+  if self.has_copies then self.text = as_safetensors(self.tensors, self.text) end
 end
 
 --- Refuses a change of what adapters are not kept next to. entries: all of a model's, whose graphs are made; tensors:
@@ -483,6 +529,7 @@ function adapter.rows(self, entries, notes, are_one)
       end
       local made = found.weights[1] and reordered.rows(self, change, found.weights)
         or { words.merged(change, { names = (tied or stored).names, is_transposed = is_transposed }) }
+      if change.is_tied and tied then made = {} end -- the table's change is also the layer's
       check_apart(self, made, rows)
       words.append(rows, made)
     elseif change.inputs or not change.target:find("%.bias$") then

@@ -1,5 +1,6 @@
 -- adapter_gguf.lua: reads a LoRA adapter of a GGUF file, as llama.cpp's convert_lora_to_gguf.py writes it. Tensors
 -- NAME.lora_a and NAME.lora_b are the factors of the tensor NAME of a GGUF model.
+local copies = require("checkpoints.adapter_copies")
 local faults = require("common.faults")
 local files = require("common.files")
 local gguf = require("common.gguf")
@@ -11,9 +12,6 @@ local adapter_gguf = {}
 local ALPHA, ARCHITECTURE = "adapter.lora.alpha", "general.architecture"
 local TABLE = "token_embd.weight"
 local Q8_BLOCK, Q8_BYTES = 32, 34 -- numbers and bytes of a block of Q8_0
-
--- The bytes of a number in the types whose bytes are taken as they are.
-local widths = { F32 = 4, F16 = 2, BF16 = 2 }
 
 -- Returns the floats of Q8_0 as bytes. They are exact.
 local function of_q8(text)
@@ -27,30 +25,18 @@ local function of_q8(text)
   return table.concat(parts)
 end
 
--- Returns the transpose of the bytes of a matrix, whose numbers have `width` bytes each.
-local function transposed(data, rows, columns, width)
-  local parts = {}
-  for column = 0, columns - 1 do
-    for row = 0, rows - 1 do
-      local at = (row * columns + column) * width
-      parts[#parts + 1] = data:sub(at + 1, at + width)
-    end
-  end
-  return table.concat(parts)
-end
-
 -- Returns a tensor of the file as one of a type that safetensors files have, with its bytes as `data`.
 local function tensor_of(file, name, text)
   local tensor = file.tensors[name]
   local data, dtype = text:sub(tensor.at + 1, tensor.at + tensor.bytes), tensor.dtype
   if dtype == "Q8_0" then data, dtype = of_q8(data), "F32" end
-  if not widths[dtype] then
+  if not copies.widths[dtype] then
     faults.raise("usage", "%s: %s: %s is not supported in an adapter; F32, F16, BF16 and Q8_0 are", file.path,
       faults.quote(name), dtype)
   end
   local shape = tensor.shape
   if name == TABLE .. ".lora_a" and #shape == 2 then -- llama.cpp looks up its rows
-    data, shape = transposed(data, shape[1], shape[2], widths[dtype]), { shape[2], shape[1] }
+    data, shape = copies.transposed(data, shape[1], shape[2], copies.widths[dtype]), { shape[2], shape[1] }
   end
   return { dtype = dtype, shape = shape, bytes = #data, data = data }
 end
