@@ -66,7 +66,7 @@ function copies.is_copy(saved, from, tensors)
   return false
 end
 
---- True if the factors of a linear layer are the transposes of those of a table of embeddings. self: adapter.lua's, with
+--- True if the factors of a linear layer are the transposes of the factors of a table of embeddings. self: adapter.lua's, with
 --- `text`; layer, table_: two of its changes.
 function copies.are_tied(self, layer, table_)
   local function are_transposes(name, other)

@@ -435,7 +435,7 @@ describe("adapters next to the weights", function()
     refused("adapters.2: the name \"same\" is given twice", 2, beside, "adapters={'/a/same', '/b/same'}")
     refused("the name \"none\", but 1 to 64 letters", 2, beside, "adapters.none=/a")
     refused("adapters.same: is the model's name, by which", 2, beside, "name=same", "adapters.same=" .. folder())
-    refused("adapters.x: 1, but the path of a folder is allowed", 2, beside, "adapters={x=1}")
+    refused("adapters.x: 1, but the path of a folder or GGUF file is allowed", 2, beside, "adapters={x=1}")
     refused("do not go with adapter, which is a part of the weights", 2, beside, "adapters.x=" .. folder(),
       "adapter=" .. folder())
   end)
