@@ -150,7 +150,8 @@ local function rank_of(path, change, tensors)
     refuse("format", path, "%s has one of two factors", faults.quote(change.inputs or change.outputs or change.lengths))
   end
   local rank = inputs.shape[1]
-  if #inputs.shape < 2 or #inputs.shape ~= #outputs.shape or outputs.shape[2] ~= rank or rank < 1 or rank > MOST_RANK then
+  if #inputs.shape < 2 or #inputs.shape ~= #outputs.shape or outputs.shape[2] ~= rank or rank < 1
+    or rank > MOST_RANK then
     refuse("format", path, "%s: %s and %s do not fit together: [rank, inputs] and [outputs, rank] of rank 1 to %d are "
       .. "expected", faults.quote(change.inputs), words.shape(inputs.shape), words.shape(outputs.shape), MOST_RANK)
   end
@@ -417,8 +418,9 @@ local function have_one_end(a, b)
   return a:sub(-#b) == b or b:sub(-#a) == a
 end
 
---- Returns the change that an adapter makes to a tensor of a checkpoint, or nil. is_table: true for a table of embeddings.
---- The first of a table's names is that of its own module. A change of another module does not reach this one in PEFT.
+--- Returns the change that an adapter makes to a tensor of a checkpoint, or nil. is_table: true for a table of
+--- embeddings, the first of whose names is that of its own module. In PEFT, a change of another module does not reach
+--- this one.
 function adapter.change_of(self, stored, is_table)
   for _, name in ipairs(stored.names) do
     local change = self.by_target[name]
@@ -479,8 +481,8 @@ function adapter.check_used(self, entries, tensors)
   check_bases(self, entries, tensors)
   for _, change in ipairs(self.changes) do
     if change.inputs and (change.is_refused or not change.is_used) then
-      refuse("usage", self.path, "adapters: %s changes %s, which is no linear layer or table of tokens of the model, or "
-        .. "one that adapters cannot be kept next to", faults.quote(change.inputs), change.target)
+      refuse("usage", self.path, "adapters: %s changes %s, which is no linear layer or table of tokens of the model, "
+        .. "or one that adapters cannot be kept next to", faults.quote(change.inputs), change.target)
     end
   end
   for _, entry in ipairs(entries) do

@@ -1,5 +1,5 @@
--- adapter_copies.lua: finds tensors of an adapter that say what others say. PEFT saves the model's own weights of tables
--- of embeddings next to their factors, or without any, as they may have got rows for new tokens. With
+-- adapter_copies.lua: finds tensors of an adapter that say what others say. PEFT saves the model's own weights of
+-- tables of embeddings next to their factors, or without any, as they may have got rows for new tokens. With
 -- ensure_weight_tying it saves the factors of a table once more for the layer that is tied to it.
 local gguf = require("common.gguf")
 local headers = require("common.headers")
@@ -66,8 +66,8 @@ function copies.is_copy(saved, from, tensors)
   return false
 end
 
---- True if the factors of a linear layer are the transposes of the factors of a table of embeddings. self: adapter.lua's, with
---- `text`; layer, table_: two of its changes.
+--- True if the factors of a linear layer are the transposes of the factors of a table of embeddings. self:
+--- adapter.lua's, with `text`; layer, table_: two of its changes.
 function copies.are_tied(self, layer, table_)
   local function are_transposes(name, other)
     local a, b = self.tensors[name], self.tensors[other]
