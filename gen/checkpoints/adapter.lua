@@ -1,10 +1,13 @@
--- adapter.lua: reads a LoRA adapter (Hu et al. 2021) as PEFT writes it, and finds the weights that it changes.
--- The folder has adapter_config.json and adapter_model.safetensors, or adapter_model.bin of torch.save(). The runtime
--- merges them when it reads a checkpoint (runtime/reading/adapter.h), so this file only names tensors, and checks
--- their shapes.
+-- adapter.lua: reads a LoRA adapter (Hu et al. 2021) as PEFT or llama.cpp write it, and finds the weights that it
+-- changes. PEFT's folder has adapter_config.json and adapter_model.safetensors, or adapter_model.bin of torch.save().
+-- The runtime merges them when it reads a checkpoint (runtime/reading/adapter.h), so this file only names tensors, and
+-- checks their shapes.
 local dkjson = require("dkjson")
+local adapter_gguf = require("checkpoints.adapter_gguf")
+local copies = require("checkpoints.adapter_copies")
 local faults = require("common.faults")
 local files = require("common.files")
+local gguf = require("common.gguf")
 local hash = require("common.hash")
 local headers = require("common.headers")
 local json = require("common.json")
@@ -122,7 +125,7 @@ end
 
 -- The ends of the names of a module's tensors, and what each is.
 local parts = {
-  { ".lora_A.weight", "inputs" }, { ".lora_B.weight", "outputs" },
+  { ".lora_A.weight", "inputs" }, { ".lora_B.weight", "outputs" }, { ".lora_B.bias", "outputs", parameter = "bias" },
   { ".lora_embedding_A", "inputs", true }, { ".lora_embedding_B", "outputs", true },
   { ".lora_magnitude_vector", "lengths" }, { ".lora_magnitude_vector.weight", "lengths" },
 }
@@ -132,7 +135,9 @@ local parts = {
 local function part_of(name)
   local path = name:gsub("^base_model%.model%.", "")
   for _, part in ipairs(parts) do
-    if path:sub(-#part[1]) == part[1] then return path:sub(1, -#part[1] - 1), part[2], "weight", part[3] end
+    if path:sub(-#part[1]) == part[1] then
+      return path:sub(1, -#part[1] - 1), part[2], part.parameter or "weight", part[3]
+    end
   end
   local module, parameter = path:gsub("%.base_layer%.", "."):gsub("%.modules_to_save%.", "."):match("^(.*)%.([^.]+)$")
   return module, "base", parameter
@@ -145,7 +150,8 @@ local function rank_of(path, change, tensors)
     refuse("format", path, "%s has one of two factors", faults.quote(change.inputs or change.outputs or change.lengths))
   end
   local rank = inputs.shape[1]
-  if #inputs.shape < 2 or outputs.shape[2] ~= rank or rank < 1 or rank > MOST_RANK then
+  if #inputs.shape < 2 or #inputs.shape ~= #outputs.shape or outputs.shape[2] ~= rank or rank < 1
+    or rank > MOST_RANK then
     refuse("format", path, "%s: %s and %s do not fit together: [rank, inputs] and [outputs, rank] of rank 1 to %d are "
       .. "expected", faults.quote(change.inputs), words.shape(inputs.shape), words.shape(outputs.shape), MOST_RANK)
   end
@@ -176,22 +182,40 @@ local function as_safetensors(tensors, text)
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
 end
 
---- Returns an adapter, { path, text = the bytes of its tensors' file, hash, changes = { { target = the name of a tensor
---- of the checkpoint, inputs, outputs, lengths, base = names of the adapter's tensors or nil, scale, rank, is_table =
---- true for embeddings } }, tensors }. notes: lines for the user. Faults: io, format, usage.
-function adapter.read(folder, notes)
-  folder = folder:gsub("(.)/+$", "%1")
-  local mode = lfs.attributes(folder, "mode")
-  if mode == "file" then refuse("usage", folder, "adapter: a file, but a folder of PEFT is expected") end
-  if mode ~= "directory" then refuse("io", folder, "adapter: no such folder") end
+-- The name of the number 1, which a bias of factors is multiplied by.
+local ONE = "one"
+
+-- Completes the changes of biases, which lora_bias adds: of rank 1, with the scale of the layer's factors.
+local function add_biases(self, biases, by_target, config, path)
+  local has_biases = json.given(config, "lora_bias", false)
+  if has_biases ~= (biases[1] ~= nil) then
+    refuse("format", path, "lora_bias: %s, but there %s lora_B.bias", has_biases, biases[1] and "is a" or "is no")
+  end
+  for _, change in ipairs(biases) do
+    local of_layer = by_target[change.module .. ".weight"]
+    if not (of_layer and of_layer.inputs) or #self.tensors[change.outputs].shape ~= 1 then
+      refuse("format", path, "lora_bias: %s is no bias of factors", faults.quote(change.outputs))
+    end
+    change.inputs, change.rank, change.scale, change.is_bias = ONE, 1, of_layer.scale, true
+    self.tensors[ONE] = { dtype = "F32", shape = { 1 }, bytes = 4, data = ("<f"):pack(1) }
+  end
+end
+
+-- Returns the changes of a folder of PEFT, with its configuration and the scales.
+local function read_folder(folder, notes)
+  if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder or file") end
   local config, path, stated = read_config(folder, notes)
   local file = folder .. "/" .. TENSORS
   local is_pickle = not lfs.attributes(file, "mode") and lfs.attributes(folder .. "/" .. PICKLE, "mode") ~= nil
   if is_pickle then file = folder .. "/" .. PICKLE end
   if not lfs.attributes(file, "mode") then refuse("io", file, "missing") end
   local tensors, text = headers.read(file).tensors, files.read(file)
-  local result = { path = folder, tensors = tensors, text = is_pickle and as_safetensors(tensors, text) or text,
-    changes = {}, ties = json.given(config, "ensure_weight_tying", false) }
+  for _, tensor in pairs(is_pickle and tensors or {}) do -- its place is of this file only
+    tensor.data = text:sub(tensor.at + 1, tensor.at + tensor.bytes)
+  end
+  local result = { path = folder, file = file, tensors = tensors, changes = {},
+    text = is_pickle and as_safetensors(tensors) or text,
+    ties = json.given(config, "ensure_weight_tying", false) }
   local by_target = {}
   for _, name in ipairs(words.sorted_keys(result.tensors)) do
     local module, part, parameter, is_table = part_of(name)
@@ -209,8 +233,12 @@ function adapter.read(folder, notes)
     alpha = of_pattern(config, path, "alpha_pattern", stated, modules) }
   local key_against = choice_of(config, path, modules)
   local has_lengths = json.given(config, "use_dora", false)
+  local tables = result.ties and words.filter(result.changes, function(change) return change.is_table end) or {}
+  local biases = {}
   for _, change in ipairs(result.changes) do
-    if change.inputs or change.outputs or change.lengths then
+    if change.outputs and change.target:find("%.bias$") then
+      biases[#biases + 1] = change
+    elseif change.inputs or change.outputs or change.lengths then
       add_scale(change, config, path, result.tensors, patterns)
       if change.lengths and change.is_table then
         refuse("usage", path, "use_dora: not supported for a table of embeddings")
@@ -220,10 +248,41 @@ function adapter.read(folder, notes)
         refuse("format", path, "use_dora: %s, but %s has %s lora_magnitude_vector", has_lengths, name,
           has_lengths and "no" or "a")
       end
-      if against then refuse("format", path, "%s: %s is not chosen, so PEFT would not load it", against, name) end
+      change.is_tied = words.any(tables, function(each) return copies.are_tied(result, change, each) end) or nil
+      if against and not change.is_tied then
+        refuse("format", path, "%s: %s is not chosen, so PEFT would not load it", against, name)
+      end
     end
   end
-  if #result.changes == 0 then refuse("format", file, "has no tensors") end
+  add_biases(result, biases, by_target, config, path)
+  return result
+end
+
+-- Returns the changes of a GGUF file, with the scales: 1 without an alpha.
+local function read_gguf(path, notes)
+  local result = adapter_gguf.read(path, notes)
+  for _, change in ipairs(result.changes) do
+    if change.inputs or change.outputs then
+      change.rank = rank_of(path, change, result.tensors)
+      change.scale = result.alpha and result.alpha / change.rank or 1.0
+    end
+  end
+  result.text, result.file = as_safetensors(result.tensors), path
+  return result
+end
+
+--- Returns an adapter, { path, text = the bytes of its tensors' file, hash, changes = { { target = the name of a tensor
+--- of the checkpoint, inputs, outputs, lengths, base = names of the adapter's tensors or nil, scale, rank, is_table =
+--- true for embeddings } }, tensors, scheme = the naming scheme of its targets, nil: that of PEFT }. notes: lines for
+--- the user. Faults: io, format, usage.
+function adapter.read(path, notes)
+  path = path:gsub("(.)/+$", "%1")
+  local is_file = lfs.attributes(path, "mode") == "file"
+  if is_file and not gguf.is(path) then
+    refuse("usage", path, "adapter: a file, but a folder of PEFT or a GGUF file is expected")
+  end
+  local result = is_file and read_gguf(path, notes) or read_folder(path, notes)
+  if #result.changes == 0 then refuse("format", result.file, "has no tensors") end
   result.hash = hash.content(result.text)
   return result
 end
@@ -269,45 +328,53 @@ end
 -- Returns why a change cannot be kept next to the weights, or nil.
 local function reason_against(change)
   if change.lengths then return change.lengths, "use_dora: the length of the sum of both" end
-  if change.base then return change.base, "a parameter in place of the model's" end
-  if change.is_table then return change.inputs, "a change of a table of embeddings" end
-  if change.rank > MOST_RANK_BESIDE then
+  if change.is_bias then return change.outputs, "lora_bias: a change of a bias" end
+  if change.inputs and change.rank > MOST_RANK_BESIDE then
     return change.inputs, ("of rank %d (1 to %d are allowed)"):format(change.rank, MOST_RANK_BESIDE)
   end
   return nil
 end
 
+-- Refuses an adapter that cannot be kept next to the weights.
+local function refuse_beside(self, what, ...)
+  refuse("usage", self.path, "adapters: %s; adapter=PATH merges one adapter into them", faults.line(what, ...))
+end
+
 --- Returns an adapter that is kept next to the weights: as adapter.read does, with `name`, and the changes by target,
 --- by_target. Faults: also usage, for a change of another kind than a sum.
-function adapter.beside(name, folder, notes)
-  local result = adapter.read(folder, notes)
+function adapter.beside(name, path, notes)
+  local result = adapter.read(path, notes)
   result.name, result.by_target = name, {}
   for _, change in ipairs(result.changes) do
     local tensor, why = reason_against(change)
     if tensor then
-      refuse("usage", result.path, "adapters: %s is %s, which cannot be kept next to the weights; adapter=FOLDER "
-        .. "merges one adapter into them", faults.quote(tensor), why)
+      refuse_beside(result, "%s is %s, which cannot be kept next to the weights", faults.quote(tensor), why)
     end
-    result.by_target[change.target] = change
+    if change.inputs then result.by_target[change.target] = change end
   end
   return result
+end
+
+--- Returns where a weight is in the tensors that an adapter names: as its `from`, or nil. scheme: the adapter's.
+function adapter.place_of(weight, scheme)
+  return scheme and (weight.elsewhere or {})[scheme] or not scheme and weight.from or nil
 end
 
 -- Returns name of a tensor, as the adapter has it -> { stored, weights = all weights that are read from the tensor, if
 -- the checkpoint has another name for it; table, other = a table of embeddings that is read from it, and another
 -- weight, or nil }. entries: of a model, whose graphs are made.
-local function stored_by_name(entries)
+local function stored_by_name(entries, scheme)
   local by_name = {}
   for _, entry in ipairs(entries) do
     local is_table = {}
     for _, op in ipairs(entry.graph.entry.ops) do if op.op == "embed" then is_table[op.operands.table] = true end end
     for _, path in ipairs(entry.graph.weights) do
       local weight = entry.graph.tensors[path]
-      for _, stored in ipairs((weight.in_model or weight.from or {}).stored or {}) do
+      for _, stored in ipairs((adapter.place_of(weight, scheme) or {}).stored or {}) do
         for _, name in ipairs(stored.names) do
           by_name[name] = by_name[name] or { stored = stored, weights = {} }
           by_name[name][is_table[weight] and "table" or "other"] = weight
-          if weight.in_model then table.insert(by_name[name].weights, weight) end
+          if scheme then table.insert(by_name[name].weights, weight) end
         end
       end
     end
@@ -332,7 +399,9 @@ local function check_shapes(self, change, stored)
   if change.inputs then
     compare(change.outputs, is_transposed and columns or expected[1], 1)
     compare(change.inputs, is_transposed and expected[1] or columns, 2)
-    if #expected < 2 then refuse("format", self.path, "adapter: %s is no matrix", change.target) end
+    if #expected < 2 and not change.is_bias then
+      refuse("format", self.path, "adapter: %s is no matrix", change.target)
+    end
   end
   compare(change.lengths, expected[1], 1)
   compare(change.base, expected[1], 1)
@@ -343,25 +412,93 @@ local function check_shapes(self, change, stored)
   return is_transposed or false
 end
 
---- Returns the change that an adapter makes to a tensor of a checkpoint, { names, shape, is_transposed }, or nil.
-function adapter.change_of(self, stored)
+-- True if two names are the same, or one of them with words before it.
+local function have_one_end(a, b)
+  a, b = "." .. a, "." .. b
+  return a:sub(-#b) == b or b:sub(-#a) == a
+end
+
+--- Returns the change that an adapter makes to a tensor of a checkpoint, or nil. is_table: true for a table of
+--- embeddings, the first of whose names is that of its own module. In PEFT, a change of another module does not reach
+--- this one.
+function adapter.change_of(self, stored, is_table)
   for _, name in ipairs(stored.names) do
     local change = self.by_target[name]
-    if change then
+    if change and (change.is_table or false) == is_table and (not is_table or have_one_end(name, stored.names[1])) then
       check_shapes(self, change, stored)
-      change.is_used = true
       return change
     end
   end
   return nil
 end
 
---- Refuses a change of what is no linear layer of a model's graphs.
-function adapter.check_used(self)
+-- Refuses a change of a weight that the graph of calls with adapters also reads without what the adapter adds.
+local function check_operands(self, graph)
+  local function is_changed(weight, is_table)
+    local place = weight.kind == "weight" and adapter.place_of(weight, self.scheme)
+    for _, stored in ipairs(place and place.stored or {}) do
+      local change = adapter.change_of(self, stored, is_table)
+      if change then return change end
+    end
+    return nil
+  end
+  local function refuse_use(change, what)
+    refuse_beside(self, "%s changes %s, %s adapters cannot be kept next to", faults.quote(change.inputs), change.target,
+      what)
+  end
+  for _, op in ipairs(graph.entry.ops) do
+    for _, weight in pairs(op.operands) do
+      local change = not graph.adapted[op.result] and is_changed(weight, op.op == "embed")
+      if change then refuse_use(change, ("which is read by %s, which"):format(op.op)) end
+    end
+  end
+  for _, tensor in pairs(graph.tensors) do
+    for name in (tensor.formula or ""):gsub("^scales .*", ""):gsub("^order .*", ""):gmatch("%S+") do
+      local change = graph.tensors[name] and is_changed(graph.tensors[name], false)
+      if change then refuse_use(change, "of which a table of distances is made, which") end
+    end
+  end
+end
+
+-- Refuses parameters that take the place of the model's, unless they are the model's own.
+local function check_bases(self, entries, tensors)
+  local by_name = stored_by_name(entries, self.scheme)
   for _, change in ipairs(self.changes) do
-    if not change.is_used then
-      refuse("usage", self.path, "adapters: %s changes %s, which is no linear layer of the model, or one that "
-        .. "adapters cannot be kept next to", faults.quote(change.inputs), change.target)
+    local found = change.base and by_name[change.target]
+    local weight = found and (found.other or found.table)
+    if change.base and not (weight and copies.is_copy(self.tensors[change.base], weight.from, tensors)) then
+      refuse_beside(self, "%s is a parameter in place of the model's, which cannot be kept next to the weights",
+        faults.quote(change.base))
+    end
+    if change.base then self.tensors[change.base], self.has_copies = nil, true end
+  end
+  if self.has_copies then self.text = as_safetensors(self.tensors, self.text) end
+end
+
+--- Refuses a change of what adapters are not kept next to. entries: all of a model's, whose graphs are made; tensors:
+--- the checkpoint's, or nil. A parameter may be the model's own, of which PEFT saves a copy with tables of embeddings.
+function adapter.check_used(self, entries, tensors)
+  check_bases(self, entries, tensors)
+  for _, change in ipairs(self.changes) do
+    if change.inputs and (change.is_refused or not change.is_used) then
+      refuse("usage", self.path, "adapters: %s changes %s, which is no linear layer or table of tokens of the model, "
+        .. "or one that adapters cannot be kept next to", faults.quote(change.inputs), change.target)
+    end
+  end
+  for _, entry in ipairs(entries) do
+    if entry.spec.is_adapted then check_operands(self, entry.graph) end
+  end
+end
+
+-- Refuses rows that change the same tensor as others.
+local function check_apart(self, made, others)
+  for _, row in ipairs(made) do
+    local taken = words.set(row.names)
+    for _, other in ipairs(others) do
+      if words.any(other.names, function(name) return taken[name] end) then
+        refuse("usage", self.path, "adapter: %s and %s are one tensor of the model, which would get both changes; "
+          .. "adapters.NAME=PATH keeps them apart", other.target, row.target)
+      end
     end
   end
 end
@@ -370,7 +507,7 @@ end
 --- entries: all of a model's, whose graphs are made; notes: lines for the user; are_one(a, b): true if two weights are
 --- the same tensor. Faults: usage, format.
 function adapter.rows(self, entries, notes, are_one)
-  local by_name, rows, left_out = stored_by_name(entries), {}, {}
+  local by_name, rows, left_out = stored_by_name(entries, self.scheme), {}, {}
   for _, change in ipairs(self.changes) do
     local found = by_name[change.target]
     local stored = found and found.stored
@@ -392,8 +529,11 @@ function adapter.rows(self, entries, notes, are_one)
         notes[#notes + 1] = ("%s: the change of %s is also one of the weight that is tied to it, as in PEFT's "
           .. "merge_and_unload, but not in PEFT's model before that"):format(shown(self.path), change.target)
       end
-      words.append(rows, found.weights[1] and reordered.rows(self, change, found.weights)
-        or { words.merged(change, { names = (tied or stored).names, is_transposed = is_transposed }) })
+      local made = found.weights[1] and reordered.rows(self, change, found.weights)
+        or { words.merged(change, { names = (tied or stored).names, is_transposed = is_transposed }) }
+      if change.is_tied and tied then made = {} end -- the table's change is also the layer's
+      check_apart(self, made, rows)
+      words.append(rows, made)
     elseif change.inputs or not change.target:find("%.bias$") then
       refuse("usage", self.path, "adapter: %s changes %s, which the model does not have",
         faults.quote(change.inputs or change.base), change.target)

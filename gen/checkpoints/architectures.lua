@@ -8,6 +8,7 @@
 --   derive    a function of the configuration and the file, for what is not one key
 --   tensors   the naming scheme (names.lua) of its files
 --   output    a tensor's name in transformers' task head -> its name in the file
+--   also      other families whose models llama.cpp's converter writes to such files
 --
 -- llama.cpp's converter stores the rows of Llama's queries and keys as pairs (unpair).
 local json = require("common.json")
@@ -114,7 +115,7 @@ end
 
 -- Files of Mixtral have the architecture of Llama.
 add_decoder("llama", "Llama", words.merged(in_pairs, {
-  keys = expert_keys(),
+  keys = expert_keys(), also = { "internlm3", "mistral", "mixtral" },
   derive = decoder({}, function(config, file)
     if not config.num_experts then return end
     config.model_type, config.architectures[1] = "mixtral", "MixtralForCausalLM"
@@ -177,6 +178,7 @@ local norms_after = decoder_tensors { { "l*.norm1", "blk.*.post_attention_norm" 
 
 -- OLMo 3 is OLMo 2 with windows.
 add_decoder("olmo2", "Olmo2", {
+  also = { "olmo3" },
   keys = decoder_keys({}, { window, window_base }), tensors = norms_after, told = has_bias,
   derive = decoder({}, function(config, file)
     local base = config.window_base or config.rope_theta
@@ -537,7 +539,7 @@ local function encoder_tensors(own)
 end
 
 architectures.bert = {
-  model_type = "bert", class = "BertModel",
+  model_type = "bert", class = "BertModel", also = { "distilbert", "roberta" },
   keys = encoder_keys {},
   derive = function(config, file)
     config.vocab_size, config.type_vocab_size = file.rows("token_embd.weight"), file.rows("token_types.weight")

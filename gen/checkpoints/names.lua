@@ -236,11 +236,35 @@ function names.check_used(scheme, weights)
   if #lines > 0 then faults.raise("usage", lines) end
 end
 
+-- Returns the record of a scheme of GGUF files, or nil.
+local function of_files(scheme) return records_by_name()[scheme:match("^gguf%-.+") or ""] end
+
+--- Returns the name of a value of the key `names`: its scheme's.
+function names.scheme_of(value) return as_table(value).scheme end
+
 --- Returns the scheme of the models that a scheme of GGUF files is for, whose names PEFT uses; nil for another scheme.
 function names.of_model(scheme)
-  local record = records_by_name()[as_table(scheme).scheme:match("^gguf%-.+") or ""]
+  local record = of_files(as_table(scheme).scheme)
   local family = record and require("checkpoints.families").by_type[record.model_type]
   return family and family.name
+end
+
+--- True if models of a scheme are written to files of a scheme of GGUF files.
+function names.goes_to_files(scheme, files)
+  local record = of_files(files)
+  return record ~= nil and (names.of_model(files) == scheme or words.set(record.also or {})[scheme] == true)
+end
+
+-- Returns the names that tensors of task heads have in another scheme, if one of both is of GGUF files.
+local function of_heads(list, from, to)
+  local result = {}
+  for in_model, in_file in pairs((of_files(from) or of_files(to) or {}).output or {}) do
+    local old, new = in_model, in_file
+    if of_files(from) then old, new = in_file, in_model end
+    if not list or words.set(list)[old] then result[#result + 1] = new end
+  end
+  table.sort(result)
+  return result
 end
 
 --- Compiles a rule of a description's own table, for names.own.
@@ -266,6 +290,15 @@ function names.find(scheme, path, spec)
     if #of.modules > 0 then list = with_modules(list, of.modules) end
     return with_old_names(list)
   end)
+end
+
+--- Returns the source of a weight in tensors of another scheme than its model's, as names.find does. like: the path of
+--- the weight that has the same tensor if the checkpoint has none for this one, or nil.
+function names.elsewhere(scheme, of, path, spec, like)
+  local source, own = names.find(scheme, like or path, spec), names.own(of, path, spec)
+  local heads = (own or like) and of_heads(own and (own.names or {}), names.scheme_of(of), scheme) or {}
+  if not heads[1] then return source end
+  return words.merged(like and source or {}, { names = words.append(heads, like and source.names or {}) })
 end
 
 return names

@@ -1,6 +1,7 @@
--- reordered.lua: finds what an adapter changes in a file whose tensors have other names than the model's, or other
--- orders of rows, such as a GGUF file. Both are known for each weight of the graph. So the rows of the adapter's
--- tensors are put in the file's order when the model is built, and the runtime merges them as others.
+-- reordered.lua: finds what an adapter changes in tensors that the adapter calls otherwise, or has in other orders of
+-- rows: an adapter of PEFT in a GGUF file, or a GGUF adapter in a folder. Both are known for each weight of the graph.
+-- So the rows of the adapter's tensors are put in the checkpoint's order when the model is built, and the runtime merges
+-- them as others. In this file, a file is the checkpoint, and a model's row is one of the adapter's scheme.
 local faults = require("common.faults")
 local sources = require("checkpoints.sources")
 local words = require("common.words")
@@ -30,8 +31,8 @@ local function tensor_of(self, name, from, count, file)
   local given, pieces = self.tensors[name], {}
   local bytes = given.bytes // given.shape[1]
   for row = 0, count - 1 do
-    local at = given.at + from[row] * bytes
-    pieces[row + 1] = self.text:sub(at + 1, at + bytes)
+    local at = (given.data and 0 or given.at) + from[row] * bytes
+    pieces[row + 1] = (given.data or self.text):sub(at + 1, at + bytes)
   end
   local own, shape = ("%s of %s"):format(name, file), table.move(given.shape, 1, #given.shape, 1, {})
   shape[1] = count
@@ -40,8 +41,8 @@ local function tensor_of(self, name, from, count, file)
 end
 
 -- Adds the rows of one weight to the orders of files' tensors. Returns false if the weight is no plain part of both.
-local function add_rows(weight, orders)
-  local in_model = whole_rows(weight.in_model)
+local function add_rows(weight, scheme, orders)
+  local in_model = whole_rows(weight.elsewhere[scheme])
   local in_file, stored = whole_rows(weight.from)
   if not in_model or not in_file then return false end
   local order = orders[stored.names[1]]
@@ -65,7 +66,7 @@ function reordered.rows(self, change, weights)
       change.target, file)
   end
   for _, weight in ipairs(weights) do
-    if not add_rows(weight, orders) then refuse(weight.from.stored[1].names[1]) end
+    if not add_rows(weight, self.scheme, orders) then refuse(weight.from.stored[1].names[1]) end
   end
   for i, order in ipairs(orders) do
     local stored, file = order.stored, order.stored.names[1]

@@ -71,8 +71,8 @@ function gguf.array(file, key, allowed, most)
   return values_at(file.path, array, formats[array.type], array.count)
 end
 
--- Returns the number of an f16's bits.
-local function of_half(bits)
+--- Returns the number of an f16's bits.
+function gguf.of_half(bits)
   local power, rest = bits >> 10 & 31, bits & 1023
   local value = power == 31 and (rest == 0 and math.huge or 0 / 0) or power == 0 and rest * 2.0 ^ -24
     or (1024 + rest) * 2.0 ^ (power - 25)
@@ -80,7 +80,7 @@ local function of_half(bits)
 end
 
 -- Functions of a number's bits, by the types of 16 bits.
-local of_bits = { F16 = of_half, BF16 = function(bits) return (("<f"):unpack(("<I4"):pack(bits << 16))) end }
+local of_bits = { F16 = gguf.of_half, BF16 = function(bits) return (("<f"):unpack(("<I4"):pack(bits << 16))) end }
 
 --- Returns the values of a small tensor of type F32, F16 or BF16 as a list. file: also a folder's contents. Faults:
 --- format.

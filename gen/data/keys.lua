@@ -293,11 +293,11 @@ keys.list = {
       .. "safetensors; packed: no others, so that the library is "
       .. "smaller. The program packs checkpoints all the same" },
   { key = "adapter", type = "path", default_text = "none",
-    meaning = "a folder with a LoRA adapter of PEFT, its path relative to the description's, or on a command line to "
-      .. "the working directory: it is a part of the model, whose program and library merge it into the weights that "
-      .. "they read; false: none" },
+    meaning = "a folder with a LoRA adapter of PEFT, or a GGUF file with one of llama.cpp, its path relative to the "
+      .. "description's, or on a command line to the working directory: it is a part of the model, whose program and "
+      .. "library merge it into the weights that they read; false: none" },
   { key = "adapters", type = "adapters", default_text = "none",
-    meaning = "LoRA adapters of PEFT that are kept next to the weights, of rank 1 to 64: a list of folders, or a table "
+    meaning = "LoRA adapters, as for adapter, that are kept next to the weights, of rank 1 to 64: a list, or a table "
       .. "of them by name, { sql = FOLDER }, with paths as for adapter. Each sequence of a call has one of them, or "
       .. "none; false: there are none" },
   { key = "tokenizer", type = "path", default_text = "none",

@@ -602,7 +602,7 @@ end
 -- Returns the graph of a spec of the state's entry.
 local function built(state, spec)
   local self = Builder.new(spec.decoder or spec, state.name, state.target_names,
-    spec.is_adapted and state.adapters or nil)
+    spec.is_adapted and state.adapters or nil, state.adapter_schemes)
   if spec.role == "encode" then
     encode(self, spec)
   elseif spec.role == "features" then

@@ -7,7 +7,7 @@
 
 const char attn2c_constant_names[] =
     "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, grown_cos, "
-    "grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, ones or list";
+    "grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, ones, identity or list";
 
 /* The numbers after a formula's name, read one after the other; bad once one of them is not a number.
  * function: of angles, in the formulas that have one. */
@@ -222,6 +222,14 @@ static int fill_ones(words *from, const attn2c_tensor *tensor, float *values) {
   return 1;
 }
 
+/* identity: 1 where row and column are the same, 0 elsewhere. */
+static int fill_identity(words *from, const attn2c_tensor *tensor, float *values) {
+  if (!at_end(from) || tensor->rank != 2 || tensor->shape[0] != tensor->shape[1]) return 0;
+  const int64_t side = tensor->shape[0];
+  for (int64_t i = 0; values && i < side * side; i++) values[i] = i % (side + 1) == 0 ? 1.0f : 0.0f;
+  return 1;
+}
+
 static const struct {
   const char *name;
   int (*fill)(words *from, const attn2c_tensor *tensor, float *values);
@@ -239,6 +247,7 @@ static const struct {
                 {"alibi_of", fill_alibi_of, NULL},
                 {"t5_buckets", fill_t5_buckets, NULL},
                 {"ones", fill_ones, NULL},
+                {"identity", fill_identity, NULL},
                 {"list", fill_list, NULL}};
 
 static int fill(const char *formula, const attn2c_tensor *tensor, float *values) {

@@ -171,6 +171,11 @@ Test(constants, ones) {
   for (int i = 0; i < 5; i++) cr_assert_eq(values[i], 1.0f);
 }
 
+Test(constants, identities) {
+  fill("identity", 2, 3, 3);
+  for (int i = 0; i < 9; i++) cr_assert_eq(values[i], i % 4 == 0 ? 1.0f : 0.0f);
+}
+
 Test(constants, lists) {
   fill("list 1 0.5 0 -2.5e-3 inf 1e-60", 2, 2, 3);
   const float want[] = {1, 0.5f, 0, -2.5e-3f, INFINITY, 0};
@@ -236,6 +241,9 @@ Test(constants, what_does_not_parse_is_refused) {
       {"t5_buckets 32 8 1 0", 1, 4, 0},
       {"t5_buckets -32 128 1 0", 1, 4, 0},
       {"ones 1", 1, 4, 0},
+      {"identity 1", 2, 2, 2},
+      {"identity", 2, 2, 3},
+      {"identity", 1, 4, 0},
       {"list", 1, 1, 0},
       {"list 1 2", 1, 3, 0},
       {"list 1 2 3 4", 1, 3, 0},

@@ -397,10 +397,10 @@ Test(weights, an_unknown_formula) {
   cr_assert_str_eq(text,
                    "positions: formula cosinusoidal, but sinusoidal, rope_cos, rope_sin, angle_cos, "
                    "angle_sin, grown_cos, grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, "
-                   "ones or list, with the numbers of its shape, is expected\n"
+                   "ones, identity or list, with the numbers of its shape, is expected\n"
                    "class: formula none, but sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, "
-                   "grown_cos, grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, ones or "
-                   "list, with the numbers of its shape, is expected");
+                   "grown_cos, grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, ones, "
+                   "identity or list, with the numbers of its shape, is expected");
   cr_assert_null(source);
 }
 

@@ -153,7 +153,8 @@ CASES = {
     "gpt2_adapters": ("GPT2LMHeadModel", GPT2, {
         "words": ["adapters.sql=adapters/sql", "adapters.tone=adapters/tone"], "adapters": {
             "sql": {"r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj"], "fan_in_fan_out": True},
-            "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["c_attn", "c_fc"], "fan_in_fan_out": True}}}),
+            "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["c_attn", "c_fc", "wte", "lm_head"],
+                     "fan_in_fan_out": True}}}),
     "gpt2_logits": ("GPT2LMHeadModel", GPT2, {}),
     "gpt2_all_logits": ("GPT2LMHeadModel", GPT2, {"words": ["output.1.over=all"]}),
     "gpt2_inverse": ("GPT2Model", {**GPT2, "scale_attn_by_inverse_layer_idx": True}, {}),

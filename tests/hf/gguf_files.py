@@ -15,6 +15,7 @@ names and order of rows.
 Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, gguf 0.19.0, safetensors 0.8.0.
 """
 
+import json
 import re
 import shutil
 import sys
@@ -26,7 +27,7 @@ import numpy as np
 import torch
 import transformers as hf
 from gguf.quants import dequantize, quantize
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 import goldens
 
@@ -267,9 +268,10 @@ CASES = {
             "r": 3, "lora_alpha": 7, "target_modules": ["q_proj", "k_proj", "down_proj", "embed_tokens"],
             "rank_pattern": {"k_proj": 2}, "use_rslora": True}}),
     "gguf_llama_adapters": ("LlamaForCausalLM", SMALL, "llama", ["Q8_0", "F16", "Q4_1"], {"rope.freq_base": 10000.0}, {
-        "words": ["adapters.sql=adapters/sql", "adapters.tone=adapters/tone"], "adapters": {
+        "words": ["adapters.sql=adapters/sql", "adapters.tone=adapters/tone.gguf"], "files": ["tone"], "adapters": {
             "sql": {"r": 3, "lora_alpha": 7, "target_modules": ["v_proj", "up_proj"]},
-            "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["q_proj", "k_proj", "o_proj"]}}}),
+            "tone": {"r": 2, "lora_alpha": 5, "rank_pattern": {"o_proj": 3}, "target_modules": [
+                "q_proj", "k_proj", "o_proj", "embed_tokens", "lm_head"]}}}),
     "gguf_falcon_adapter": ("FalconForCausalLM", {**FALCON, "num_kv_heads": 2, "new_decoder_architecture": True},
                             "falcon", ["F16"], {"attention.head_count_kv": 2}, {
         "words": ["adapter=adapter"], "adapter": {"r": 3, "lora_alpha": 7, "target_modules": ["query_key_value"],
@@ -510,7 +512,30 @@ def write_case(name):
         model = goldens.merged(folder, model, special["adapter"], generator)
     if "adapters" in special:
         model = goldens.beside(folder, model, special["adapters"], generator)
+    for each in special.get("files", []):
+        write_adapter(folder / "adapters" / each, arch, config)
     write_arrays(folder, model, arch, random, special)
+
+
+def write_adapter(folder, arch, config, types=(np.float16, np.float32)):
+    """A folder of PEFT as llama.cpp's convert_lora_to_gguf.py writes it, in place of the folder. The factors have the
+    types in turn; those of the table of tokens are looked up by rows."""
+    tensors = load_file(folder / "adapter_model.safetensors")
+    writer = gguf.GGUFWriter(folder.with_suffix(".gguf"), arch)
+    writer.add_type(gguf.GGUFType.ADAPTER)
+    writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
+    alpha = json.loads((folder / "adapter_config.json").read_text())["lora_alpha"]
+    writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, alpha)
+    for number, (key, values) in enumerate(tensors.items()):
+        module, part = re.match(r"base_model\.model\.(.*)\.lora_(?:embedding_)?([AB])", key + ".weight").groups() \
+            if "lora_" in key else (None, None)
+        if module:  # not a copy of the model's own weight
+            values = values.T if part == "A" and "embedding" in key else values
+            values = to_file(values, module + ".weight", arch, config) if part == "B" else values
+            writer.add_tensor(f"{name_of(module + '.weight', arch)}.lora_{part.lower()}",
+                              np.ascontiguousarray(values.astype(types[number % len(types)])))
+    close(writer)
+    shutil.rmtree(folder)
 
 
 def write_arrays(folder, model, arch, random, special={}):

@@ -5,6 +5,7 @@
     types.safetensors   the same tensors
     wide.bin            types.bin as a zip of 4 GB or more has it: sizes and places in fields of 8 bytes
     adapter.bin         adapter_model.bin of PEFT
+    adapter_llama.bin   the same for a query of 32 rows, whose row r of B is r, r + 0.5
     turned.bin, ...     what is refused: elements that are not row by row, or repeated; values that are negatives of
                         those in the file; a module; a dictionary in a dictionary; compressed members; a member that
                         occurs twice; big-endian numbers
@@ -58,6 +59,9 @@ def main():
     torch.save({f"base_model.model.encoder.layer.0.attention.self.query.lora_{part}.weight":
                 torch.randn(shape, generator=generator) for part, shape in (("A", (4, 8)), ("B", (8, 4)))},
                PLACE / "adapter.bin")
+    query = "base_model.model.model.layers.0.self_attn.q_proj.lora_"
+    torch.save({query + "A.weight": torch.ones(2, 32), query + "B.weight": torch.arange(64).reshape(32, 2) / 2},
+               PLACE / "adapter_llama.bin")
     torch.save({"weight": whole.T}, PLACE / "turned.bin")
     torch.save({"weight": whole[:1].expand(4, 3)}, PLACE / "expanded.bin")
     torch.save({"weight": torch._neg_view(whole)}, PLACE / "negative.bin")

@@ -6,6 +6,7 @@ local files = require("common.files")
 local hash = require("common.hash")
 local json = require("common.json")
 local lfs = require("lfs")
+local names = require("checkpoints.names")
 local same_numbers = require("passes.common.same_numbers")
 local words = require("common.words")
 
@@ -37,25 +38,43 @@ local function gather_beside(state)
   if state.checkpoint then state.checkpoint = words.merged(state.checkpoint, tensors) end
 end
 
+-- Sets the scheme of an adapter's targets if it is another one than the model's, and state.adapter_schemes.
+local function set_scheme(state, each)
+  local of_model, of_file = state.spec.names, each.scheme
+  local own = names.scheme_of(of_model)
+  if of_file and of_file ~= own and not names.goes_to_files(own, of_file) then
+    faults.raise("usage", "%s: metadata \"general.architecture\": %s, but the model is of another architecture, with names "
+      .. "of %s", each.path, of_file:gsub("^gguf%-", ""), own)
+  end
+  if of_file == own then
+    each.scheme = nil
+  elseif not of_file then
+    each.scheme = names.of_model(of_model)
+  end
+  state.adapter_schemes = state.adapter_schemes or {}
+  if each.scheme then state.adapter_schemes[each.scheme] = true end
+end
+
 --- Reads the adapter: sets state.adapter (checkpoints/adapter.lua). A folder that has adapters for tasks, such as
 --- jina-embeddings-v3, takes the name of a task. Faults: io, format, usage.
 function adapters.gather(state)
   local spec = state.spec
-  if spec.adapters then return gather_beside(state) end
-  if not spec.adapter then return end
-  if adapter.has_tasks(state.checkpoint) then
+  if spec.adapters then
+    gather_beside(state)
+  elseif spec.adapter and adapter.has_tasks(state.checkpoint) then
     local config = json.decode(files.read(state.folder .. "/config.json") or "", json.null) or {}
     state.adapter = adapter.of_task(state.folder, state.checkpoint, config, spec.adapter)
-  else
+  elseif spec.adapter then
     state.adapter = adapter.read(path_of(state, "adapter", spec.adapter), state.notes)
   end
+  for _, each in ipairs(state.adapters or { state.adapter }) do set_scheme(state, each) end
 end
 
 --- Finds the weights that it changes, once the graphs are made: sets its rows. Faults: usage, format.
 function adapters.conclude(state)
   local function are_one(a, b) return same_numbers.are_one(state, a, b) end
   if state.adapter then state.adapter.rows = adapter.rows(state.adapter, state.entries, state.notes, are_one) end
-  for _, each in ipairs(state.adapters or {}) do adapter.check_used(each) end
+  for _, each in ipairs(state.adapters or {}) do adapter.check_used(each, state.entries, state.checkpoint) end
 end
 
 return adapters

@@ -39,13 +39,13 @@ local function of_targets(list)
 end
 
 --- Returns a builder for the entry of a spec. adapters: those that are kept next to the weights, of an entry that reads
---- them; else nil.
-function Builder.new(spec, name, target_names, adapters)
+--- them; else nil. schemes: other naming schemes than the model's, by which adapters call the weights, as a set, or nil.
+function Builder.new(spec, name, target_names, adapters, schemes)
   local has_pairs, rows_differ = of_targets(target_names)
   return setmetatable({
-    adapters = adapters, spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
-    stack_name = "",
-    graph = { tensors = {}, order = {}, weights = {} },
+    adapters = adapters, schemes = schemes or {}, spec = spec, model = spec, batch = spec.batch, prefix = "",
+    input_prefix = "", stack_name = "",
+    graph = { tensors = {}, order = {}, weights = {}, adapted = {} },
     entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
     section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs,
     rows_differ = rows_differ, products = {}, ordered = {}, queries = {}, keys = {},
@@ -59,8 +59,8 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
     stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
     masks = {}, angles = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
-    adapters = self.adapters, has_pairs = self.has_pairs, rows_differ = self.rows_differ, products = self.products,
-    ordered = self.ordered, keys = {},
+    adapters = self.adapters, schemes = self.schemes, has_pairs = self.has_pairs, rows_differ = self.rows_differ,
+    products = self.products, ordered = self.ordered, keys = {},
   }, Builder)
 end
 
@@ -143,9 +143,10 @@ function Builder:weight(path, shape, mean, deviation, source)
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
     deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)
-  local scheme = (self.model.adapter or self.model.adapters) and names.of_model(self.model.names)
-  if scheme then -- where the weight is in the tensors that an adapter names
-    tensor.in_model = sources.of(tensor, names.find(scheme, like or path, self.model), self.spec)
+  for scheme in pairs(self.schemes) do
+    tensor.elsewhere = tensor.elsewhere or {}
+    tensor.elsewhere[scheme] = sources.of(tensor, names.elsewhere(scheme, self.model.names, path, self.model, like),
+      self.spec)
   end
   self.graph.weights[#self.graph.weights + 1] = path
   return tensor
@@ -267,7 +268,9 @@ function Builder:embed(path, ids, weight)
   local word = scale_blocks.of_table(self.model.weights)
   weight.type = word and types.of_scaled[word] or types.of_word[precision.of_table(self.model.precision)]
   local scale = types.all[weight.type].scales and self:scales_of(weight) or nil
-  return self:op("embed", path, { ids = ids, table = weight, scale = scale })
+  local change = adapted.looked_up(self, path, ids, weight)
+  local y = self:op("embed", change and path .. ".alone" or path, { ids = ids, table = weight, scale = scale })
+  return change and change(y) or y
 end
 
 -- Gives the weight of a product the number type of its part. Returns x as the product reads it, and the scale of each
@@ -304,16 +307,16 @@ end
 function Builder:product(path, operands)
   local weight, change = operands.weight, adapted.change(self, path, operands)
   local x, row_scale = self:converted(path, weight, operands.x)
-  local own, y = change and path .. ".alone" or path
+  local own, y, sums = change and path .. ".alone" or path, nil, nil
   if not row_scale then
     operands.x = x
     y = self:op("linear", own, operands)
   else
     local scale = self:scales_of(weight)
-    local sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
+    sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
     y = self:op("dequantise", own, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })
   end
-  return change and change(y) or y
+  return change and change(y, sums or y) or y
 end
 
 -- Returns the type of numbers of a convolution in a part: that of its products, or bf16 in place of integers, as rows

@@ -80,8 +80,8 @@ end
 
 local MOST_ADAPTERS, MOST_ADAPTER_NAME = 64, 64
 
--- Returns the adapter's name, the last part of a folder's path.
-local function name_of(path) return path:match("([^/]+)/*$") or path end
+-- Returns the adapter's name, the last part of its path without the end of a GGUF file.
+local function name_of(path) return (path:match("([^/]+)/*$") or path):gsub("%.[gG][gG][uU][fF]$", "") end
 
 --- Reads a folder, a list of folders, or a table of folders by name, as { { name, path } }, sorted by name if they have
 --- names; nil: there are none.
@@ -89,7 +89,7 @@ function read.adapters(say, field, value)
   if value == false then return nil end
   local given, list, taken = type(value) == "string" and { value } or value, {}, {}
   if type(given) ~= "table" or next(given) == nil then
-    return say(field.key, show(value) .. ", but a list of folders, or a table such as { sql = FOLDER }, is allowed")
+    return say(field.key, show(value) .. ", but a list of paths, or a table such as { sql = PATH }, is allowed")
   end
   for _, key in ipairs(words.sorted_keys(given)) do
     local path = given[key]
@@ -97,7 +97,7 @@ function read.adapters(say, field, value)
     local name = type(key) == "string" and key or is_path and name_of(path) or "?"
     local place = ("%s.%s"):format(field.key, tostring(key):gsub("%c", "?"):sub(1, MOST_ADAPTER_NAME))
     if not is_path then
-      say(place, show(path) .. ", but the path of a folder is allowed")
+      say(place, show(path) .. ", but the path of a folder or GGUF file is allowed")
     elseif not name:find("^[%w_][%w_.-]*$") or #name > MOST_ADAPTER_NAME or name == "none" then
       say(place, "the name %s, but 1 to %d letters, digits, _, . and - are allowed, and not none: { NAME = FOLDER }",
         show(name), MOST_ADAPTER_NAME)

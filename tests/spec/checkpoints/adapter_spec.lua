@@ -2,6 +2,7 @@
 -- tests/c/test_adapter.c computes with them; whole models of them are in whole/hf_spec.
 local helper = require("tests.spec.helper")
 local adapter = require("checkpoints.adapter")
+local headers = require("common.headers")
 local made = require("tests.spec.checkpoints.made")
 local pipeline = require("pipeline")
 local words = require("common.words")
@@ -39,6 +40,16 @@ local function refused(what, code, run, ...)
   assert.equal(1, #fault.lines)
   assert.is_truthy(fault.lines[1]:find(what, 1, true), fault.lines[1])
   assert.equal(code, fault.code)
+end
+
+-- Returns the rows of a golden's adapter, and its notes.
+local function tied(name, config, list)
+  local path, renamed = helper.folder(), {}
+  for module, shape in pairs(list) do renamed["base_model.model." .. module] = shape end
+  made.write(path .. "/adapter_config.json", made.json(words.merged({ peft_type = "LORA", r = 4 }, config)))
+  made.write(path .. "/adapter_model.safetensors", made.safetensors(renamed))
+  local state = pipeline.run(helper.root, helper.root .. "/tests/hf/goldens/" .. name, { "adapter=" .. path }, "ranks")
+  return state.adapter.rows, table.concat(state.notes, "\n")
 end
 
 describe("an adapter", function()
@@ -112,9 +123,37 @@ describe("an adapter", function()
       [DOWN .. ".weight"] = { "bert." .. DOWN .. ".weight", 2, false } }, rows)
   end)
 
+  it("has biases of factors, which are added to those of layers with the same scale", function()
+    local biases = { [DOWN .. ".lora_B.bias"] = { 8 } }
+    local state = model({ lora_bias = true }, biases)
+    local row = words.filter(state.adapter.rows, function(each) return each.target == DOWN .. ".bias" end)[1]
+    assert.same({ "base_model.model." .. DOWN .. ".lora_B.bias", "one", 1, 3.0 },
+      { row.outputs, row.inputs, row.rank, row.scale })
+    local path = helper.file(state.adapter.text, "again.safetensors")
+    local one = headers.read(path).tensors.one
+    assert.equal(1.0, (("<f"):unpack(state.adapter.text, one.at + 1)))
+    local q = "model.layers.0.self_attn.q_proj"
+    refused("changes " .. q .. ".bias, which the model does not have", 2, tied, "llama_tied", { lora_bias = true },
+      { [q .. ".lora_A.weight"] = { 4, 24 }, [q .. ".lora_B.weight"] = { 24, 4 }, [q .. ".lora_B.bias"] = { 24 } })
+  end)
+
+  it("does not change one tensor twice", function()
+    local both = { ["transformer.wte.lora_embedding_A"] = { 4, 37 }, ["transformer.wte.lora_embedding_B"] = { 24, 4 },
+      ["lm_head.lora_A.weight"] = { 4, 24 }, ["lm_head.lora_B.weight"] = { 37, 4 } }
+    refused("lm_head.weight and transformer.wte.weight are one tensor of the model, which would get both changes", 2,
+      tied, "gpt2_adapter", {}, both)
+    -- with ensure_weight_tying PEFT saves the table's factors again for the layer
+    local rows = tied("gpt2_adapter", { ensure_weight_tying = true, target_modules = { "wte" } }, both)
+    assert.same({ "transformer.wte.weight" }, words.map(rows, function(row) return row.target end))
+    both["lm_head.lora_A.weight"].bytes = ("\0\60"):rep(4 * 24)
+    refused("target_modules: \"lm_head\" is not chosen", 3, tied, "gpt2_adapter",
+      { ensure_weight_tying = true, target_modules = { "wte" } }, both)
+  end)
+
   it("is refused in one line", function()
-    refused("adapter: no such folder", 4, adapter.read, "/nowhere", {})
-    refused("adapter: a file, but a folder of PEFT is expected", 2, adapter.read, helper.file("GGUF", "a.gguf"), {})
+    refused("adapter: no such folder or file", 4, adapter.read, "/nowhere", {})
+    refused("adapter: a file, but a folder of PEFT or a GGUF file is expected", 2, adapter.read,
+      helper.file("PK", "a.bin"), {})
     refused("adapter_config.json: missing", 4, adapter.read, helper.folder(), {})
     refused("peft_type: \"IA3\" is not supported; LORA is", 2, adapter.read, folder { peft_type = "IA3" }, {})
     for key, config in pairs { rank_pattern = { rank_pattern = { ["(a"] = 1 } },
@@ -125,7 +164,11 @@ describe("an adapter", function()
     end
     refused("r: 8, but", 3, adapter.read, folder { r = 8 }, {})
     refused("lora_alpha: \"x\", but a number is expected", 3, adapter.read, folder { lora_alpha = "x" }, {})
-    refused("lora_bias: true is not supported", 2, adapter.read, folder { lora_bias = true }, {})
+    refused("lora_bias: true, but there is no lora_B.bias", 3, adapter.read, folder { lora_bias = true }, {})
+    refused("lora_bias: false, but there is a lora_B.bias", 3, adapter.read,
+      folder({}, { [QUERY .. ".lora_B.bias"] = { 8 } }), {})
+    refused("lora_bias: \"base_model.model.pooler.dense.lora_B.bias\" is no bias of factors", 3, adapter.read,
+      folder({ lora_bias = true }, { ["pooler.dense.lora_B.bias"] = { 8 } }), {})
     refused("init_lora_weights: \"pissa\" is not supported: PEFT would change the model's weights, too", 2,
       adapter.read, folder { init_lora_weights = "pissa" }, {})
     refused("use_dora: true, but \"" .. QUERY .. "\" has no lora_magnitude_vector", 3, adapter.read,
@@ -184,23 +227,14 @@ describe("an adapter", function()
   end)
 
   it("replaces a table that is the output's weight, too, if its configuration ties both", function()
-    local golden = helper.root .. "/tests/hf/goldens/gpt2_adapter"
-    local function read(tensors_, ties)
-      local path = helper.folder()
-      made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", ensure_weight_tying = ties })
-      made.write(path .. "/adapter_model.safetensors", made.safetensors(tensors_))
-      local state = pipeline.run(helper.root, golden, { "adapter=" .. path }, "ranks")
-      return state.adapter.rows, table.concat(state.notes, "\n")
-    end
+    local function read(tensors_, ties) return tied("gpt2_adapter", { ensure_weight_tying = ties, r = 8 }, tensors_) end
     for _, tensor in ipairs { "transformer.wte.weight", "lm_head.weight" } do
       refused(tensor .. "\" takes the place of one of two tied weights: not supported without ensure_weight_tying", 2,
-        read, { ["base_model.model." .. tensor] = { 37, 24 } }, false)
+        read, { [tensor] = { 37, 24 } }, false)
     end
-    assert.equal("transformer.wte.weight",
-      read({ ["base_model.model.transformer.wte.weight"] = { 37, 24 } }, true)[1].target)
+    assert.equal("transformer.wte.weight", read({ ["transformer.wte.weight"] = { 37, 24 } }, true)[1].target)
     for _, ties in ipairs { true, false } do
-      local rows, said = read({ ["base_model.model.lm_head.lora_A.weight"] = { 8, 24 },
-        ["base_model.model.lm_head.lora_B.weight"] = { 37, 8 } }, ties)
+      local rows, said = read({ ["lm_head.lora_A.weight"] = { 8, 24 }, ["lm_head.lora_B.weight"] = { 37, 8 } }, ties)
       assert.same({ "lm_head.weight", "transformer.wte.weight" }, { rows[1].target, rows[1].names[1] })
       local expected = "the change of lm_head.weight is also one of the weight that is tied"
       assert.equal(not ties, said:find(expected, 1, true) ~= nil)
@@ -248,6 +282,20 @@ describe("an adapter of a GGUF file", function()
       local place = row // 8 * 8 + row % 2 * 4 + row % 8 // 2
       assert.equal(given.text:sub(from.at + place * bytes + 1, from.at + (place + 1) * bytes),
         to.data:sub(row * bytes + 1, (row + 1) * bytes))
+    end
+  end)
+
+  it("has the same rows where torch.save() wrote it", function()
+    local path, name = helper.folder(), "base_model.model." .. Q .. ".lora_B.weight"
+    made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", r = 2 })
+    made.write(path .. "/adapter_model.bin", helper.read(helper.root .. "/tests/hf/torch/adapter_llama.bin"))
+    local made_ = pipeline.run(helper.root, helper.root .. "/tests/hf/goldens/gguf_llama_adapter/gguf_llama_adapter.gguf",
+      { "seq=5", "weights=none", "adapter=" .. path }, "ranks").adapter
+    local to = made_.tensors[name .. " of blk.0.attn_q.weight"]
+    for row = 0, 31 do -- row r of the model's has the numbers r and r + 0.5
+      local place = row // 8 * 8 + row % 2 * 4 + row % 8 // 2
+      local one, other = ("<ff"):unpack(to.data, 8 * row + 1)
+      assert.same({ place + 0.0, place + 0.5 }, { one, other })
     end
   end)
 
@@ -323,16 +371,63 @@ describe("adapters next to the weights", function()
     assert.equal(forward(), forward("adapters.sql=" .. folder()))
   end)
 
+  it("are looked up with the tokens of a table", function()
+    local path = folder({}, { ["embeddings.word_embeddings.lora_embedding_A"] = { 4, 11 },
+      ["embeddings.word_embeddings.lora_embedding_B"] = { 8, 4 } })
+    local entries = beside("adapters.sql=" .. path).entries
+    local ops = {}
+    for _, op in ipairs(entries[#entries - 1].graph.entry.ops) do ops[op.result.name] = op end
+    local adapt = ops["input.embedded"] or ops["input.tokens.embedded"]
+    assert.equal("adapt", adapt.op)
+    assert.equal("embed", ops[adapt.operands.rows.name].op)
+    local table_ = ops[adapt.operands.rows.name].operands.table
+    assert.same({ 11, 4 }, table_.shape)
+    assert.same({ 1, 11 }, { table_.from.views[1].row_step, table_.from.views[1].column_step })
+    assert.equal("identity", adapt.operands.inputs.formula)
+  end)
+
+  it("may have copies of the model's own weights, in another type, which are left out", function()
+    local copy, name = { 8, 8, dtype = "BF16" }, QUERY .. ".base_layer.weight"
+    local found = beside("adapters.sql=" .. folder({}, { [name] = copy })).adapters[1]
+    assert.is_nil(found.tensors["base_model.model." .. name])
+    assert.is_nil(found.text:find("base_layer", 1, true))
+    copy.bytes = ("\0"):rep(127) .. "\1"
+    refused("a parameter in place of the model's", 2, beside,
+      "adapters.sql=" .. folder({}, { [name] = copy }))
+  end)
+
+  it("are refused where a table of distances is made of what they change", function()
+    local path, q = helper.folder(), "base_model.model.encoder.layer.0.attention.self.key_proj"
+    made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", r = 2 })
+    made.write(path .. "/adapter_model.safetensors", made.safetensors { [q .. ".lora_A.weight"] = { 2, 24 },
+      [q .. ".lora_B.weight"] = { 24, 2 } })
+    refused("of which a table of distances is made, which adapters cannot be kept next to", 2, pipeline.run, helper.root,
+      helper.root .. "/tests/hf/goldens/deberta_v2_model", { "adapters.x=" .. path }, "ranks")
+  end)
+
+  it("reach a table of tokens by the name of its own module only", function()
+    local path, shared = helper.folder(), "base_model.model.shared.lora_embedding_"
+    made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", r = 2 })
+    made.write(path .. "/adapter_model.safetensors", made.safetensors { [shared .. "A"] = { 2, 37 },
+      [shared .. "B"] = { 24, 2 } })
+    refused("changes shared.weight, which is no linear layer or table of tokens", 2, pipeline.run, helper.root,
+      helper.root .. "/tests/hf/goldens/t5_writes", { "adapters.x=" .. path }, "ranks")
+  end)
+
   it("are refused by name where they cannot be kept so", function()
     local function each(what, code, ...) refused(what, code, beside, "adapters.x=" .. folder(...)) end
     each("use_dora: the length of the sum of both, which cannot be kept next to the weights", 2, { use_dora = true },
       { [QUERY .. ".lora_magnitude_vector"] = { 8 }, [DOWN .. ".lora_magnitude_vector"] = { 8 } })
-    each("a parameter in place of the model's, which cannot be kept", 2, {}, { ["pooler.dense.weight"] = { 8, 8 } })
-    each("a change of a table of embeddings", 2, {}, { ["embeddings.word_embeddings.lora_embedding_A"] = { 4, 11 },
-      ["embeddings.word_embeddings.lora_embedding_B"] = { 8, 4 } })
+    each("a parameter in place of the model's, which cannot be kept", 2, {}, { ["pooler.dense.weight"] = { 8, 8,
+      bytes = ("\1"):rep(128) } })
+    each("changes embeddings.position_embeddings.weight, which is no linear layer or table of tokens", 2, {},
+      { ["embeddings.position_embeddings.lora_embedding_A"] = { 4, 9 },
+        ["embeddings.position_embeddings.lora_embedding_B"] = { 8, 4 } })
+    each("lora_bias: a change of a bias, which cannot be kept", 2, { lora_bias = true },
+      { [DOWN .. ".lora_B.bias"] = { 8 } })
     each("of rank 65 (1 to 64 are allowed)", 2, { r = 65 }, { [QUERY .. ".lora_A.weight"] = { 65, 8 },
       [QUERY .. ".lora_B.weight"] = { 8, 65 } })
-    each("changes other.weight, which is no linear layer of the model", 2, {}, { ["other.lora_A.weight"] = { 4, 8 },
+    each("changes other.weight, which is no linear layer or table of tokens of the model", 2, {}, { ["other.lora_A.weight"] = { 4, 8 },
       ["other.lora_B.weight"] = { 8, 4 } })
     each("is [4, 9], but the model's " .. QUERY .. ".weight is [8, 8]", 3, {},
       { [QUERY .. ".lora_A.weight"] = { 4, 9 } })
@@ -340,7 +435,7 @@ describe("adapters next to the weights", function()
     refused("adapters.2: the name \"same\" is given twice", 2, beside, "adapters={'/a/same', '/b/same'}")
     refused("the name \"none\", but 1 to 64 letters", 2, beside, "adapters.none=/a")
     refused("adapters.same: is the model's name, by which", 2, beside, "name=same", "adapters.same=" .. folder())
-    refused("adapters.x: 1, but the path of a folder is allowed", 2, beside, "adapters={x=1}")
+    refused("adapters.x: 1, but the path of a folder or GGUF file is allowed", 2, beside, "adapters={x=1}")
     refused("do not go with adapter, which is a part of the weights", 2, beside, "adapters.x=" .. folder(),
       "adapter=" .. folder())
   end)

@@ -19,7 +19,7 @@ function made.json(value)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
-local sizes = { F16 = 2, I32 = 4, I64 = 8, I8 = 1, U8 = 1 }
+local sizes = { BF16 = 2, F16 = 2, F32 = 4, I32 = 4, I64 = 8, I8 = 1, U8 = 1 }
 
 --- The bytes of a safetensors file: name -> shape, with a field dtype (float16 without it); all zero, or the field
 --- bytes.
