@@ -176,6 +176,14 @@ local function as_safetensors(tensors, text)
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
 end
 
+--- Returns a file of tensors that is linked into a model: { tensors, text = its bytes, as those of a safetensors file,
+--- hash }. Faults: io, format.
+function adapter.linked(path)
+  local tensors, text = headers.read(path).tensors, files.read(path)
+  if path:find("%.bin$") then text = as_safetensors(tensors, text) end
+  return { tensors = tensors, text = text, hash = hash.content(text) }
+end
+
 --- Returns an adapter, { path, text = the bytes of its tensors' file, hash, changes = { { target = the name of a tensor
 --- of the checkpoint, inputs, outputs, lengths, base = names of the adapter's tensors or nil, scale, rank, is_table =
 --- true for embeddings } }, tensors }. notes: lines for the user. Faults: io, format, usage.
@@ -186,12 +194,12 @@ function adapter.read(folder, notes)
   if mode ~= "directory" then refuse("io", folder, "adapter: no such folder") end
   local config, path, stated = read_config(folder, notes)
   local file = folder .. "/" .. TENSORS
-  local is_pickle = not lfs.attributes(file, "mode") and lfs.attributes(folder .. "/" .. PICKLE, "mode") ~= nil
-  if is_pickle then file = folder .. "/" .. PICKLE end
+  if not lfs.attributes(file, "mode") and lfs.attributes(folder .. "/" .. PICKLE, "mode") then
+    file = folder .. "/" .. PICKLE
+  end
   if not lfs.attributes(file, "mode") then refuse("io", file, "missing") end
-  local tensors, text = headers.read(file).tensors, files.read(file)
-  local result = { path = folder, tensors = tensors, text = is_pickle and as_safetensors(tensors, text) or text,
-    changes = {}, ties = json.given(config, "ensure_weight_tying", false) }
+  local result = words.merged(adapter.linked(file), { path = folder, changes = {},
+    ties = json.given(config, "ensure_weight_tying", false) })
   local by_target = {}
   for _, name in ipairs(words.sorted_keys(result.tensors)) do
     local module, part, parameter, is_table = part_of(name)
@@ -224,7 +232,6 @@ function adapter.read(folder, notes)
     end
   end
   if #result.changes == 0 then refuse("format", file, "has no tensors") end
-  result.hash = hash.content(result.text)
   return result
 end
 
