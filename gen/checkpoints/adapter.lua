@@ -169,17 +169,30 @@ local function add_scale(change, config, path, tensors, patterns)
   change.rank, change.scale = rank, alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
 end
 
--- Returns the bytes of a safetensors file with tensors that are elsewhere in `text`, so that models need one reader.
-local function as_safetensors(tensors, text)
+-- Returns the bytes of a safetensors file with tensors of another form of file, so that models need one reader.
+local function as_safetensors(tensors)
   local list, data, at = {}, {}, 0
   for i, name in ipairs(words.sorted_keys(tensors)) do
     local tensor = tensors[name]
     list[i] = ("%s:{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%d,%d]}"):format(dkjson.quotestring(name),
       tensor.dtype, table.concat(tensor.shape, ","), at, at + tensor.bytes)
-    data[i] = tensor.data or text:sub(tensor.at + 1, tensor.at + tensor.bytes)
+    data[i] = tensor.data
     at = at + tensor.bytes
   end
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
+end
+
+--- Returns a file of tensors that is linked into a model: { tensors, text = its bytes, as those of a safetensors file,
+--- hash }. Faults: io, format.
+function adapter.linked(path)
+  local tensors, text = headers.read(path).tensors, files.read(path)
+  if path:find("%.bin$") then
+    for _, tensor in pairs(tensors) do -- its place is of this file only
+      tensor.data = text:sub(tensor.at + 1, tensor.at + tensor.bytes)
+    end
+    text = as_safetensors(tensors)
+  end
+  return { tensors = tensors, text = text, hash = hash.content(text) }
 end
 
 -- The name of the number 1, which a bias of factors is multiplied by.
@@ -206,16 +219,12 @@ local function read_folder(folder, notes)
   if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder or file") end
   local config, path, stated = read_config(folder, notes)
   local file = folder .. "/" .. TENSORS
-  local is_pickle = not lfs.attributes(file, "mode") and lfs.attributes(folder .. "/" .. PICKLE, "mode") ~= nil
-  if is_pickle then file = folder .. "/" .. PICKLE end
-  if not lfs.attributes(file, "mode") then refuse("io", file, "missing") end
-  local tensors, text = headers.read(file).tensors, files.read(file)
-  for _, tensor in pairs(is_pickle and tensors or {}) do -- its place is of this file only
-    tensor.data = text:sub(tensor.at + 1, tensor.at + tensor.bytes)
+  if not lfs.attributes(file, "mode") and lfs.attributes(folder .. "/" .. PICKLE, "mode") then
+    file = folder .. "/" .. PICKLE
   end
-  local result = { path = folder, file = file, tensors = tensors, changes = {},
-    text = is_pickle and as_safetensors(tensors) or text,
-    ties = json.given(config, "ensure_weight_tying", false) }
+  if not lfs.attributes(file, "mode") then refuse("io", file, "missing") end
+  local result = words.merged(adapter.linked(file), { path = folder, file = file, changes = {},
+    ties = json.given(config, "ensure_weight_tying", false) })
   local by_target = {}
   for _, name in ipairs(words.sorted_keys(result.tensors)) do
     local module, part, parameter, is_table = part_of(name)

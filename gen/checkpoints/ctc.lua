@@ -20,6 +20,49 @@ local SPECIAL = { "bos_token", "eos_token", "unk_token", "sep_token", "pad_token
 local USUAL = { bos_token = "<s>", eos_token = "</s>", unk_token = "<unk>", pad_token = "<pad>",
   word_delimiter_token = "|" }
 
+-- Capitals and their small letters: { first, last, distance }, or in pairs { first, last } of a capital and its small
+-- letter. Letters of Latin, Greek, Cyrillic and Armenian; the others of these scripts are no capitals.
+local CAPITALS = { { 0xC0, 0xD6, 32 }, { 0xD8, 0xDE, 32 }, { 0x100, 0x12F }, { 0x132, 0x137 }, { 0x139, 0x148, odd = true },
+  { 0x14A, 0x177 }, { 0x178, 0x178, -121 }, { 0x179, 0x17E, odd = true }, { 0x386, 0x386, 38 }, { 0x388, 0x38A, 37 },
+  { 0x38C, 0x38C, 64 }, { 0x38E, 0x38F, 63 }, { 0x391, 0x3A1, 32 }, { 0x3A4, 0x3AB, 32 }, { 0x400, 0x40F, 80 },
+  { 0x410, 0x42F, 32 }, { 0x460, 0x481 }, { 0x48A, 0x4BF }, { 0x4C0, 0x4C0, 15 }, { 0x4C1, 0x4CE, odd = true },
+  { 0x4D0, 0x52F }, { 0x531, 0x556, 48 }, { 0x1E00, 0x1E95 }, { 0x1EA0, 0x1EFF } }
+
+-- Code points whose small letters are known, or that have none: without sigma, whose small letter depends on its place.
+local KNOWN = { { 0, 0x12F }, { 0x131, 0x17F }, { 0x384, 0x3A1 }, { 0x3A4, 0x3CE }, { 0x400, 0x52F }, { 0x531, 0x109F },
+  { 0x1100, 0x139F }, { 0x1400, 0x1C7F }, { 0x1E00, 0x1E95 }, { 0x1EA0, 0x1EFF }, { 0x2000, 0x20FF }, { 0x2E80, 0xA63F },
+  { 0xAC00, 0xD7FF }, { 0xF900, 0xFAFF } }
+
+local function is_in(range, point) return point >= range[1] and point <= range[2] end
+
+-- Returns a text with small letters but for those of ASCII, and false if it has characters that are not known.
+local function lowered(text)
+  local points, all_known = {}, utf8.len(text) ~= nil
+  if not all_known then return text, false end
+  for _, point in utf8.codes(text) do
+    all_known = all_known and words.any(KNOWN, function(range) return is_in(range, point) end)
+    for _, range in ipairs(CAPITALS) do
+      if is_in(range, point) then
+        point = point + (range[3] or point % 2 == (range.odd and 1 or 0) and 1 or 0)
+        break
+      end
+    end
+    points[#points + 1] = utf8.char(point)
+  end
+  return table.concat(points), all_known
+end
+
+-- Returns labels with small letters, or nil if some are not known, or two labels would be one.
+local function all_lowered(labels)
+  local result, first = {}, {}
+  for i, label in ipairs(labels) do
+    local small, is_known = lowered(label)
+    if not is_known or (first[small] or label) ~= label then return nil end
+    result[i], first[small] = small, label
+  end
+  return result
+end
+
 -- Returns the text of each id: of the vocabulary, else of an added token. decoder: the added tokens of
 -- tokenizer_config.json, or nil; added: the ids in added_tokens.json; special(key): the text of a special token.
 local function texts_of(vocabulary, decoder, added, special)
@@ -82,7 +125,9 @@ function ctc.of(read, config, width, notes)
     if texts[i - 1] == pad then blank = blank or i - 1 end
   end
   local lower = config.do_lower_case == true or nil
-  if lower and words.any(labels, function(label) return label:find("[\xC3-\xD6]") end) then
+  local delimiter = special("word_delimiter_token")
+  local small = lower and (not delimiter or lowered(delimiter) == delimiter) and all_lowered(labels)
+  if lower and not small then
     notes[#notes + 1] = "tokenizer_config.json: do_lower_case: only A to Z become small letters in texts"
   end
   if not blank then return refuse(("pad_token: %s is no token of vocab.json"):format(json.shown(pad))) end
@@ -90,10 +135,11 @@ function ctc.of(read, config, width, notes)
     return refuse(("vocab.json: %d tokens, but at most %d are supported"):format(width, MOST_TOKENS))
   end
   local space, parts = config.replace_word_delimiter_char, {}
+  labels = small or labels
   for i = 1, width > MOST_KEYS and width or 0, MOST_KEYS do
     parts[#parts + 1] = table.move(labels, i, math.min(i + MOST_KEYS - 1, width), 1, {})
   end
-  return parts[1] and parts or labels, { blank = blank, delimiter = special("word_delimiter_token"),
+  return parts[1] and parts or labels, { blank = blank, delimiter = delimiter,
     space = type(space) == "string" and space or nil, lower = lower,
     clean = config.clean_up_tokenization_spaces == true or nil }
 end

@@ -5,6 +5,7 @@ local generation = require("checkpoints.generation")
 local gguf = require("common.gguf")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
+local language = require("checkpoints.language")
 local keys = require("data.keys")
 local ctc = require("checkpoints.ctc")
 local names = require("checkpoints.names")
@@ -27,8 +28,7 @@ local import = { BEGINS = "^%-%- [^\n]*: %w+[^\n]* of transformers' family [^\n]
 -- A model whose folder has a tokenizer takes texts of any length up to this, or up to the model's longest.
 local MOST_TOKENS = 512
 
--- Its length if it does not go with any length, which shorter texts are filled up to; and that of a folder without a
--- tokenizer. Both are at most the model's longest.
+-- Its length if it goes with no other, and that of a folder without a tokenizer: at most the model's longest.
 local TEXT_LENGTH, USUAL_LENGTH = 256, 128
 
 -- A model of frames takes up to 30 seconds at 50 frames a second; exactly 10 if it does not go with any length.
@@ -572,7 +572,7 @@ local function entries_of(self, stages)
     { "residual_scale", f.residual_scale },
     { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
     { "values", fixed.values }, { "layer_scale", fixed.layer_scale }, { "layer_inputs", f.layer_inputs },
-    { "residual_rank", f.residual_rank }, { "streams", f.streams },
+    { "residual_rank", f.residual_rank }, { "streams", f.streams }, { "second_ff", f.second_ff },
     { "qk_norm", f.qk_norm or fixed.qk_norm }, { "scale", f.score_scale or fixed.scale },
     { "softcap", f.softcap or nil }, { "sinks", fixed.sinks }, { "mask", mask }, { "memory", memory },
     { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },
@@ -664,6 +664,7 @@ function import.text(path, from, form, tower, sides, asked)
     end
     self.is_late = sentence.is_late(self.folder)
     local head = head_of(self, self.folder.config)
+    language.choose(self, head)
     if f.causal == nil then f.causal = self.family.causal or (self.family.encoder or self.family.pictures) ~= nil end
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
       and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,
@@ -694,7 +695,5 @@ end
 
 --- Returns the key of a description that a note says the folder gives no value for, or nil.
 function import.key_of(note) return pictures.is_note(note) and "pictures" or sounds.is_note(note) and "sound" or nil end
-
-import.null = json.null
 
 return import

@@ -239,7 +239,6 @@ local families = {
       num_codevectors_per_group num_ctc_classes output_hidden_size proj_codevector_dim]] }, refused = {
     ["a weighted sum of all layers' states is not supported"] = { use_weighted_layer_sum = NO },
     ["an adapter of convolutions after the layers is not supported"] = { add_adapter = NO },
-    ["adapters of languages in each layer (MMS) are not supported"] = { adapter_attn_dim = {} },
     ["a batch norm of the positions is not supported"] = { conv_pos_batch_norm = NO } } },
 }
 families.wavlm = families.wav2vec2

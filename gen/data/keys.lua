@@ -126,6 +126,9 @@ keys.list = {
     meaning = "the number of a layer, from 0, whose keys and values the layers after it read (Gemma 4)" },
   { key = "layer_scale", type = "boolean", stack = true, layer = true, default = false,
     meaning = "a learned number for each column multiplies the layer's result (Gemma 4)" },
+  { key = "second_ff", type = "integer", stack = true, layer = true, min = 1, max = 4096, default_text = "none",
+    meaning = "width of one more feed-forward at the end of a layer (the adapters of languages in MMS): x + down(relu("
+      .. "up norm(x))), with biases, and a layer norm of eps = 1e-5" },
   { key = "layer_inputs", type = "integer", stack = true, min = 1, max = 4096, default_text = "none",
     meaning = "width of a further part of each layer, which reads tokens (Gemma 4): it adds norm(project(activation("
       .. "gate x) * (norm(linear of the embeddings) + a row of the layer's own table of tokens)))" },

@@ -376,7 +376,7 @@ local function model_values(state, builds)
     generation = emit_generation.values(state.spec),
     readers = emit_readers.values(state.builds, first.described.coding and first.described.coding.reader),
     merges = emit_readers.merges(state.adapter), kept = state.adapters or false,
-    adapter_hash = (state.adapter or state.adapters or {}).hash or false,
+    linked = state.linked or false, adapter_hash = (state.adapter or state.linked or {}).hash or false,
     adapter_file = state.adapter and state.adapter.text and state.spec.name .. "_adapter" or false,
     state_bytes = types.bytes(state_floats, "f32"),
     logits_name = logits and reserved.member(logits.member) or false,
@@ -462,7 +462,7 @@ function emit.run(state)
   if values.adapter_file then
     table.insert(state.files, { name = name .. ".adapter", text = state.adapter.text, is_data = true })
   end
-  for i, each in ipairs(state.adapters or {}) do
+  for i, each in ipairs(state.linked or {}) do
     table.insert(state.files, { name = ("%s.adapter%d"):format(name, i), text = each.text, is_data = true })
   end
   if values.has_text then

@@ -13,6 +13,7 @@ local draws = {
   values = function() return pick { "normed", "keys", "normed", "projected" } end,
   keys_of = function(d, is_layer) return is_layer and random(0, math.max(0, #d.layers - 2)) or 0 end,
   layer_scale = function() return true end,
+  second_ff = function() return pick { 1, 5, 16, 24 } end,
   residual_rank = function() return pick { 1, 4, 9, 16 } end,
   gate_sparsity = function() return pick { 0.1, 0.5, 0.95, 0.9999 } end,
 }
@@ -27,7 +28,7 @@ end
 --- Gives a description some of these keys, where it goes with them.
 function draw_hybrids.change(d)
   local layers = type(d.layers) == "table" and d.layers or {}
-  for _, key in ipairs { "short_conv", "values", "keys_of", "layer_scale", "residual_rank",
+  for _, key in ipairs { "short_conv", "values", "keys_of", "layer_scale", "second_ff", "residual_rank",
     "gate_sparsity" } do
     local draw = draws[key]
     if chance(35) then try(d, d, key, draw(d)) end

@@ -1,6 +1,7 @@
 """Writes tests/hf/sounds: what transformers computes from samples, for models whose features are made by attn2c.
 NAME.cases has for each sound int32 samples, rows; then the samples, the features, and for a folder the model's logits
-(float32, rows by rows). Run as: python sounds.py (needs torch and transformers)."""
+(float32, rows by rows). The folder "layer" has adapters of two languages, and its logits are those of "fra". Run as: python sounds.py (needs torch and transformers)."""
+import json
 import shutil
 from pathlib import Path
 
@@ -29,10 +30,30 @@ def write(name, cases):
                 file.write(np.ascontiguousarray(array, np.float32).tobytes())
 
 
-def folder(name, counts, **config):
+LANGUAGES = {"eng": "ABC", "fra": "AB\u00c9\u00c7\u0152"}  # capitals of each
+SPECIAL = ["<pad>", "<s>", "</s>", "<unk>", "|"]
+
+
+def write_languages(model, path):
+    """Adapters as MMS has them, with outputs of different widths, and the tokens of each language. The weights' own
+    language is the first."""
+    vocabulary = {code: {text: i for i, text in enumerate([*SPECIAL, *letters])} for code, letters in LANGUAGES.items()}
+    (path / "vocab.json").write_text(json.dumps(vocabulary))
+    (path / "tokenizer_config.json").write_text(json.dumps({
+        "tokenizer_class": "Wav2Vec2CTCTokenizer", "target_lang": "eng", "do_lower_case": True}))
+    names = [name for name in model.state_dict() if ".adapter_layer." in name or name.startswith("lm_head.")]
+    for code, tokens in vocabulary.items():
+        tensors = {name: model.state_dict()[name] for name in names}
+        if code != "eng":
+            tensors = {name: 0.5 * torch.randn(len(tokens) if "lm_head" in name else tensor.shape[0], *tensor.shape[1:])
+                       for name, tensor in tensors.items()}
+        save_file(tensors, path / f"adapter.{code}.safetensors")
+
+
+def folder(name, counts, language=None, **config):
     torch.manual_seed(3)
     model = hf.Wav2Vec2ForCTC(hf.Wav2Vec2Config(
-        vocab_size=9, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=24,
+        vocab_size=8 if language else 9, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=24,
         num_conv_pos_embeddings=4, num_conv_pos_embedding_groups=2, **config)).eval()
     with torch.no_grad():
         for parameter in model.parameters():
@@ -41,6 +62,9 @@ def folder(name, counts, **config):
     model.save_pretrained(ROOT / name)
     extractor = hf.Wav2Vec2FeatureExtractor(do_normalize=config["feat_extract_norm"] == "layer")
     extractor.save_pretrained(ROOT / name)
+    if language:
+        write_languages(model, ROOT / name)
+        model = hf.Wav2Vec2ForCTC.from_pretrained(ROOT / name, target_lang=language, ignore_mismatched_sizes=True).eval()
     cases = []
     for seed, count in enumerate(counts):
         samples = sound(count, seed)
@@ -108,7 +132,8 @@ if __name__ == "__main__":
     # rows of a chunk: 32 of convolutions, at most 256 of filters
     SHAPE = {"conv_dim": [12, 10, 12], "conv_kernel": [10, 3, 2], "conv_stride": [5, 2, 2]}
     folder("group", [30, 49, 1000, 1001, 669, 670], feat_extract_norm="group", **SHAPE)
-    folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=True, do_stable_layer_norm=True, **SHAPE)
+    folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=True, do_stable_layer_norm=True,
+           language="fra", adapter_attn_dim=6, **SHAPE)
     # of the second convolution, a chunk has 65 rows, which are made in pairs
     folder("pairs", [40, 59, 1001, 1340], feat_extract_norm="group", conv_dim=[64, 64, 12], conv_kernel=[10, 3, 3],
            conv_stride=[5, 2, 2])

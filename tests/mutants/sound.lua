@@ -35,13 +35,18 @@ return function(of)
       wrong = "times count from the silence before a piece" },
   }
 
-  of("runtime/program/sound/source.c", "c:sound") {
-    { name = "source_chained", old = "found = begins && is_begun;", new = "found = begins && !is_begun;",
+  of("runtime/program/sound/whole.c", "c:sound") {
+    { name = "source_chained", old = "if (begins && is_begun)", new = "if (begins && !is_begun)",
       filter = "sound/files*", wrong = "any stream of Ogg counts as a second one" },
     { name = "source_unfinished", old = "first = at + (sf_count_t)sizeof head;", new = "first = at;",
       filter = "sound/without*", wrong = "a header's bytes are samples" },
     { name = "source_chunks", old = "at == length || at == length + 1 ? 0 : first", new = "first",
       filter = "sound/without*", wrong = "chunks after no samples are samples" },
+    { name = "source_page", old = "if (at > length)", new = "if (0)", filter = "sound/cut*",
+      wrong = "an Ogg file that was cut is a shorter one" },
+  }
+
+  of("runtime/program/sound/source.c", "c:sound") {
     { name = "source_mean", old = "(float)(sum / channels)", new = "(float)sum", filter = "sound/files*",
       wrong = "channels are added" },
     { name = "source_flush", old = "return status == ATTN2C_OK ? add(source", new = "return frames > 0 ? add(source",

@@ -1,10 +1,13 @@
--- adapters.lua: finds the LoRA adapters that a description names: the key `adapter` has one that is merged into the
--- weights, `adapters` has some that are kept next to them.
+-- adapters.lua: finds the adapters that a description names. The key `adapter` has a LoRA adapter that is merged into
+-- the weights, or the language of a folder that has an adapter for each. `adapters` has LoRA adapters that are kept
+-- next to the weights. state.linked: the files that are linked in, whose tensors are among the checkpoint's, with NAME/
+-- before their names.
 local adapter = require("checkpoints.adapter")
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
 local json = require("common.json")
+local language = require("checkpoints.language")
 local lfs = require("lfs")
 local names = require("checkpoints.names")
 local same_numbers = require("passes.common.same_numbers")
@@ -19,23 +22,27 @@ local function path_of(state, key, path)
   return (state.folder .. "/" .. path):gsub("/%.$", "")
 end
 
--- Reads the adapters that are kept next to the weights: sets state.adapters, and their hash. Their tensors are among
--- the checkpoint's, with NAME/ before their names.
+-- Sets state.linked.
+local function link(state, list)
+  local hashes, tensors = {}, {}
+  for i, each in ipairs(list) do
+    hashes[i] = each.name .. " " .. each.hash
+    for name, tensor in pairs(each.tensors) do tensors[each.name .. "/" .. name] = tensor end
+  end
+  list.hash, state.linked = hash.text(table.concat(hashes, "\0")), list
+  if state.checkpoint then state.checkpoint = words.merged(state.checkpoint, tensors) end
+end
+
+-- Reads the adapters that are kept next to the weights: sets state.adapters.
 local function gather_beside(state)
   if state.factors then
     faults.raise("usage", "%s: adapters: do not go with factors against outliers; leave these out by --factors=none",
       state.file)
   end
-  local hashes, tensors = {}, {}
   state.adapters = words.map(state.spec.adapters, function(each)
     return adapter.beside(each.name, path_of(state, "adapters", each.path), state.notes)
   end)
-  for i, each in ipairs(state.adapters) do
-    hashes[i] = each.name .. " " .. each.hash
-    for name, tensor in pairs(each.tensors) do tensors[each.name .. "/" .. name] = tensor end
-  end
-  state.adapters.hash = hash.text(table.concat(hashes, "\0"))
-  if state.checkpoint then state.checkpoint = words.merged(state.checkpoint, tensors) end
+  link(state, state.adapters)
 end
 
 -- Sets the scheme of an adapter's targets if it is another one than the model's, and state.adapter_schemes.
@@ -43,8 +50,8 @@ local function set_scheme(state, each)
   local of_model, of_file = state.spec.names, each.scheme
   local own = names.scheme_of(of_model)
   if of_file and of_file ~= own and not names.goes_to_files(own, of_file) then
-    faults.raise("usage", "%s: metadata \"general.architecture\": %s, but the model is of another architecture, with names "
-      .. "of %s", each.path, of_file:gsub("^gguf%-", ""), own)
+    faults.raise("usage", "%s: metadata \"general.architecture\": %s, but the model is of another architecture, with "
+      .. "names of %s", each.path, of_file:gsub("^gguf%-", ""), own)
   end
   if of_file == own then
     each.scheme = nil
@@ -55,10 +62,12 @@ local function set_scheme(state, each)
   if each.scheme then state.adapter_schemes[each.scheme] = true end
 end
 
---- Reads the adapter: sets state.adapter (checkpoints/adapter.lua). A folder that has adapters for tasks, such as
---- jina-embeddings-v3, takes the name of a task. Faults: io, format, usage.
+--- Reads the adapter: sets state.adapter (checkpoints/adapter.lua), or state.linked. A folder that has adapters for
+--- tasks, such as jina-embeddings-v3, takes the name of a task. Faults: io, format, usage.
 function adapters.gather(state)
   local spec = state.spec
+  local of_language = not spec.adapters and spec.adapter and language.read(state.folder, spec.adapter)
+  if of_language then return link(state, { of_language }) end
   if spec.adapters then
     gather_beside(state)
   elseif spec.adapter and adapter.has_tasks(state.checkpoint) then

@@ -18,7 +18,7 @@ formats.packed = formats.any -- of the program, which packs them
 local members = {
   { "orders", "check_packed", "attn2c_packed_orders_check" },
   { false, "loader", "&attn2c_checkpoint_loader" }, { false, "formats", "formats" }, { "coding", "coding" },
-  { "adapter", "adapter", "&adapter" }, { "adapters", "kept", "kept_adapters" },
+  { "adapter", "adapter", "&adapter" }, { "linked", "kept", "kept_adapters" },
   { "resized", "resized", "&attn2c_resized_reader" }, { "taps", "taps", "&attn2c_taps_reader" },
   { "projector", "projector", "&attn2c_distance_projector" }, { "orders", "orders", "&attn2c_group_order_reader" },
   { "blocks", "blocks", "&attn2c_scale_block_reader" },
@@ -55,7 +55,7 @@ end
 --- runtime's name of how quantised tensors are stored, or false.
 function emit_readers.values(states, coding)
   local spec = states[1].spec
-  local needs, rows = { coding = coding, adapter = spec.adapter, adapters = spec.adapters }, {}
+  local needs, rows = { coding = coding, adapter = states[1].adapter, linked = states[1].linked }, {}
   for _, state in ipairs(states) do
     for _, entry in ipairs(state.entries) do add_needs(entry, needs) end
   end

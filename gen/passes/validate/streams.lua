@@ -42,8 +42,10 @@ function streams.check(say, spec)
   if spec.streams.scaled and not spec.layer_inputs then say("streams.scaled", "goes with layer_inputs") end
   if spec.conv_kernel then say("conv_kernel", "does not go with streams") end
   if (spec.stages or 1) > 1 then say("stages", "does not go with streams: a stage passes on one stream") end
-  if words.any(spec.each or { spec }, function(each) return each.layer_scale end) then
-    say("layer_scale", "does not go with streams")
+  for _, key in ipairs { "layer_scale", "second_ff" } do
+    if words.any(spec.each or { spec }, function(each) return each[key] end) then
+      say(key, "does not go with streams")
+    end
   end
 end
 

@@ -7,7 +7,7 @@
 
 #include "model/features.h"
 #include "program/output.h"
-#include "program/sound/file.h"
+#include "program/sound/whole.h"
 #include "program/system.h"
 
 /* Numbers of a file, of all channels, that are read at a time; rates that are taken. */
@@ -88,88 +88,8 @@ static void end_silence(int kept) {
   if (kept >= 0) dup2(kept, STDERR_FILENO), close(kept);
 }
 
-/* Refuses a WAV file that says that it has more data than there are; one of a pipe says the most. */
-static int check_whole(const attn2c_sound_source *source, attn2c_message *message) {
-  char log[4096] = "";
-  sf_command(source->file, SFC_GET_LOG_INFO, log, sizeof log);
-  long long said, there;
-  const char *line = strstr(log, "\ndata : ");
-  if (!line || sscanf(line, "\ndata : %lld (should be %lld)", &said, &there) != 2) return ATTN2C_OK;
-  if (there >= said || said >= 0x7ffff000) return ATTN2C_OK;
-  return attn2c_fail(message, ATTN2C_FORMAT, "%s: was cut: %lld bytes of its %lld bytes of samples are there",
-                     source->name, there, said);
-}
-
-/* Opens a file as bytes. */
-static SNDFILE *open_bytes(const char *path, int format, const SF_INFO *as) {
-  SF_INFO info = {.format = SF_FORMAT_RAW | format, .channels = as->channels, .samplerate = as->samplerate};
-  return attn2c_sound_file(path, &info);
-}
-
-/* Returns 1 if another stream of an Ogg file begins after the first one, which is all that libsndfile
- * reads. */
-static int is_chained(const char *path) {
-  uint8_t page[27 + 255];
-  SNDFILE *file = open_bytes(path, SF_FORMAT_PCM_U8, &(SF_INFO){.channels = 1, .samplerate = 1});
-  int is_begun = 0, found = 0;
-  for (sf_count_t at = 0; file && !found && sf_seek(file, at, SEEK_SET) == at;) {
-    const sf_count_t count = sf_read_raw(file, page, sizeof page);
-    if (count < 27 || memcmp(page, "OggS", 4) != 0) break;
-    const int begins = page[5] & 2, parts = page[26];
-    found = begins && is_begun;
-    is_begun |= !begins;
-    at += 27 + parts;
-    for (int i = 0; i < parts && 27 + i < count; i++) at += page[27 + i];
-  }
-  if (file) sf_close(file);
-  return found;
-}
-
-/* Returns where the samples of a WAV file begin that says that it has none, but is not at its end and goes on
- * with no chunks to its end; or 0. */
-static sf_count_t unfinished(SNDFILE *file) {
-  uint8_t head[8];
-  sf_count_t at = 12, first = 0;
-  while (sf_seek(file, at, SEEK_SET) == at && sf_read_raw(file, head, sizeof head) == sizeof head) {
-    const uint32_t size = head[4] | head[5] << 8 | head[6] << 16 | (uint32_t)head[7] << 24;
-    const int is_data = !first && memcmp(head, "data", 4) == 0;
-    if (is_data && size > 0) return 0;
-    if (is_data) first = at + (sf_count_t)sizeof head;
-    if (head[0] < ' ') break; /* no name of a chunk: samples */
-    at += (sf_count_t)sizeof head + size + size % 2;
-  }
-  const sf_count_t length = sf_seek(file, 0, SEEK_END);
-  return at == length || at == length + 1 ? 0 : first; /* some programs leave out the last byte, of padding */
-}
-
-/* Opens a WAV file that says that it has no samples as what a program writes that cannot go back to its
- * header: all after the header are samples. Files whose samples are packed stay as they are. */
-static void open_unfinished(attn2c_sound_source *source, const char *path) {
-  const int samples = source->info.format & SF_FORMAT_SUBMASK, kind = source->info.format - samples;
-  if ((kind != SF_FORMAT_WAV && kind != SF_FORMAT_WAVEX) || samples > SF_FORMAT_ALAW) return;
-  SNDFILE *bytes = open_bytes(path, SF_FORMAT_PCM_U8, &(SF_INFO){.channels = 1, .samplerate = 1});
-  sf_count_t first = bytes ? unfinished(bytes) : 0;
-  SNDFILE *file = first ? open_bytes(path, samples, &source->info) : NULL;
-  if (bytes) sf_close(bytes);
-  if (file && sf_command(file, SFC_SET_RAW_START_OFFSET, &first, sizeof first) == 0 &&
-      sf_seek(file, 0, SEEK_SET) == 0) {
-    sf_close(source->file);
-    source->file = file;
-  } else if (file) {
-    sf_close(file);
-  }
-}
-
-double attn2c_sound_seconds(const char *path) {
-  SF_INFO info = {.format = 0};
-  const int kept = silence();
-  SNDFILE *file = attn2c_sound_file(path, &info);
-  end_silence(kept);
-  if (file) sf_close(file);
-  return file && info.frames < SF_COUNT_MAX ? (double)info.frames / info.samplerate : 0;
-}
-
-static int open_file(attn2c_sound_source *source, const char *path, attn2c_message *message) {
+/* Opens a file, whose samples have their own rate. */
+static int open_whole(attn2c_sound_source *source, const char *path, attn2c_message *message) {
   source->info = (SF_INFO){.format = 0};
   const int kept = silence();
   source->file = attn2c_sound_file(path, &source->info);
@@ -185,15 +105,17 @@ static int open_file(attn2c_sound_source *source, const char *path, attn2c_messa
                        : strstr(said, "not recognised") ? "WAV, FLAC, Ogg and MP3 files are supported"
                                                         : said);
   }
-  if (info->seekable && (info->format & SF_FORMAT_TYPEMASK) == SF_FORMAT_OGG && is_chained(path))
-    return attn2c_fail(message, ATTN2C_FORMAT,
-                       "%s: has several streams, one after the other, of which only the first could be read",
-                       path);
-  if (info->seekable && info->frames == 0) open_unfinished(source, path);
+  if (info->seekable && info->frames == 0)
+    source->file = attn2c_sound_unfinished(source->file, &source->info, path);
   if (info->samplerate < LEAST_RATE || info->samplerate > MOST_RATE)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: %d samples a second, but %d to %d are allowed", path,
                        info->samplerate, LEAST_RATE, MOST_RATE);
-  const int status = check_whole(source, message);
+  return attn2c_sound_whole(source->file, info, path, message);
+}
+
+static int open_file(attn2c_sound_source *source, const char *path, attn2c_message *message) {
+  const SF_INFO *info = &source->info;
+  const int status = open_whole(source, path, message);
   if (status != ATTN2C_OK || info->samplerate == source->rate) return status;
   soxr_error_t fault = NULL;
   const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
@@ -348,4 +270,14 @@ int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_m
   sound->samples =
       (attn2c_samples){.fill = fill, .drop = drop, .again = is_live ? NULL : again, .from = source};
   return ATTN2C_OK;
+}
+
+double attn2c_sound_seconds(const char *path) {
+  attn2c_sound_source *source = calloc(1, sizeof *source);
+  attn2c_message message = attn2c_message_make(NULL, 0);
+  double seconds = 0;
+  if (source && open_whole(source, path, &message) == ATTN2C_OK && source->info.frames < SF_COUNT_MAX)
+    seconds = (double)source->info.frames / source->info.samplerate;
+  attn2c_sound_source_close(source);
+  return seconds;
 }

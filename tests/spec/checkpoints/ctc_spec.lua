@@ -27,7 +27,7 @@ describe("checkpoints.ctc", function()
       ["special_tokens_map.json"] = { pad_token = { content = "A" }, unk_token = "?" } },
       { target_lang = "de", pad_token = "|", word_delimiter_token = json.null, replace_word_delimiter_char = "",
         do_lower_case = true, clean_up_tokenization_spaces = true }, 7)
-    assert.same({ "<pad>", "|", "A", "Ü", "<s>", "?", "</s>" }, labels)
+    assert.same({ "<pad>", "|", "A", "ü", "<s>", "?", "</s>" }, labels)
     assert.same({ blank = 2, space = "", lower = true, clean = true }, found)
   end)
 
@@ -42,10 +42,14 @@ describe("checkpoints.ctc", function()
     assert.same({ blank = 3, delimiter = "|" }, found)
   end)
 
-  it("says which letters stay as they are", function()
+  it("has small letters, but for those that are not known", function()
     local config = { do_lower_case = true }
+    assert.same({ "<pad>", "é", "ÿ", "ž", "š", "ώ", "я", "ѐ", "և", "ế", "ß", "s" }, (read({ ["vocab.json"] = { ["<pad>"] = 0,
+      ["É"] = 1, ["Ÿ"] = 2, ["Ž"] = 3, ["š"] = 4, ["Ώ"] = 5, ["Я"] = 6, ["Ѐ"] = 7, ["և"] = 8, ["Ế"] = 9, ["ß"] = 10,
+      s = 11 } }, config, 12)))
     assert.equal("tokenizer_config.json: do_lower_case: only A to Z become small letters in texts",
-      select(3, read({ ["vocab.json"] = VOCABULARY }, config)))
+      select(3, read({ ["vocab.json"] = { ["<pad>"] = 0, ["Σ"] = 1, ["É"] = 2 } }, config)))
+    assert.is_truthy(select(3, read({ ["vocab.json"] = { ["<pad>"] = 0, ["é"] = 1, ["É"] = 2 } }, config)))
     assert.is_nil(select(3, read({ ["vocab.json"] = { ["<pad>"] = 0, A = 1, ["字"] = 2 } }, config)))
   end)
 

@@ -132,7 +132,7 @@ describe("config.json", function()
     for model_type, config in pairs { albert = { inner_group_num = 2 }, mpnet = { relative_attention_num_buckets = 16 },
       roberta = { position_embedding_type = "relative_key" }, bert = { is_decoder = true },
       llama = { partial_rotary_factor = 0.5 }, gpt2 = { scale_attn_weights = false },
-      wav2vec2 = { adapter_attn_dim = 16 }, hubert = { conv_pos_batch_norm = true } } do
+      wav2vec2 = { add_adapter = true }, hubert = { conv_pos_batch_norm = true } } do
       local key = next(config)
       local line = helper.fault(described, with({ model_type = model_type }, config)).lines[1]
       assert.is_truthy(line:find("config.json: " .. key .. ": ", 1, true), line)

@@ -51,6 +51,7 @@ return function(values)
       { { feat_extract_activation = "relu" }, { position_activation = "relu" } },
       { { do_stable_layer_norm = true }, { norm = "pre", final_norm = true, ["input.norm"] = NONE } },
       { { feat_proj_layer_norm = false }, { ["input.features_norm"] = NONE } },
+      { { adapter_attn_dim = 16 }, { second_ff = NONE } },
       { { tdnn_dim = { 8 }, tdnn_kernel = { 3 }, tdnn_dilation = { 1 }, xvector_output_dim = 6 }, {} },
       { { add_adapter = false, use_weighted_layer_sum = false, conv_pos_batch_norm = false }, {} },
     },

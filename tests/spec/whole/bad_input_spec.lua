@@ -110,6 +110,7 @@ describe("a description's keys:", function()
     kv_heads = "an integer from 1 to 128", gated = "true or false", norm_kind = "layer or rms",
     short_conv = "an integer from 0 to 64", values = "projected, normed or keys",
     keys_of = "an integer from 0 to 999", layer_scale = "true or false", layer_inputs = "an integer from 1 to 4096",
+    second_ff = "an integer from 1 to 4096",
     residual_rank = "an integer from 1 to 4096", streams = "false or a table such as { count",
     gate_sparsity = "a number from 0 to 0.9999",
     residual = "true or false", dropout = "a number from 0 to 1", drop_path = "a number from 0 to 1",

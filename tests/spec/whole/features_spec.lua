@@ -30,7 +30,7 @@ sound = { rate = 16000, convolutions = { { width = 12, kernel = 70, stride = 9, 
 local models = {
   { name = "group", width = 12, logits = 9 },
   { name = "pairs", width = 12, logits = 9, is_checked = true },
-  { name = "layer", width = 12, logits = 9 },
+  { name = "layer", width = 12, logits = 10, word = "adapter=fra" }, -- the language of an adapter
   { name = "grouped", width = 10, text = MEL:format("grouped", 10, GROUPED), weights = true },
   { name = "whisper", width = 10, text = MEL:format("whisper", 10, WHISPER) },
   { name = "ast", width = 12, text = MEL:format("ast", 12, AST), is_checked = true },
@@ -63,7 +63,7 @@ setup(function()
       path = ("%s/%s.lua"):format(folder, model.name)
       helper.write(path, model.text)
     end
-    list[#list + 1] = { name = model.name, path = path, words = { "--only=" .. library_of(model.name) } }
+    list[#list + 1] = { name = model.name, path = path, words = { "--only=" .. library_of(model.name), model.word } }
     if model.is_checked then
       -- The greatest length of a folder would take ten times as long, for the same calls.
       list[#list + 1] = { name = model.name .. "_program", path = path, is_checked = true,

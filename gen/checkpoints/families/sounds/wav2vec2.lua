@@ -13,6 +13,7 @@ local function layers(list)
     { "l*.attn.{q,k,v,out}", "encoder.layers.*.attention.{q,k,v,out}_proj" },
     { "l*.ff.{up,down}", "encoder.layers.*.feed_forward.{intermediate,output}_dense" },
     { "l*.{norm1,norm2}", "encoder.layers.*.{layer_norm,final_layer_norm}" },
+    { "l*.ff.second.{norm,up,down}", "encoder.layers.*.adapter_layer.{norm,linear_1,linear_2}" },
   })
 end
 
@@ -20,6 +21,8 @@ local function derive(f, _, names, has)
   -- Stable: norms before each part, and one after the last layer. Else norms before the first layer and after parts.
   f.norm, f.final_norm = f.stable and "pre" or "post", f.stable or nil
   f.input_norm = not f.stable or nil
+  -- As in transformers, only these layers have it, and none of WavLM's.
+  f.second_ff = f.stable and f.model_type ~= "wavlm" and f.second_ff or nil
   f.convolutions = {}
   for i, width in ipairs(f.widths) do
     local conv = { width = width, kernel = f.kernels[i], stride = f.strides[i], bias = f.conv_bias or nil,
@@ -85,6 +88,7 @@ return {
     { "feat_extract_activation", to = "position_activation", default = "gelu", kind = "activation" },
     { "do_stable_layer_norm", to = "stable", default = false, kind = "flag" },
     { "feat_proj_layer_norm", to = "features_norm", default = true, kind = "flag" },
+    { "adapter_attn_dim", to = "second_ff", default = false, null = false, kind = "count" },
     { "classifier_proj_size", to = "projection", default = 256, kind = "count" },
     { "tdnn_dim", to = "tdnn_dims", default = { 512, 512, 512, 512, 1500 }, kind = "list" },
     { "tdnn_kernel", to = "tdnn_kernels", default = { 5, 3, 3, 1, 1 }, kind = "list" },

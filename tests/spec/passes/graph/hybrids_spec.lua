@@ -153,6 +153,18 @@ describe("a layer", function()
     assert.equal("scaled = multiply(l0.norm2, l0.scale.weight)", text:match("[^\n]*$"))
   end)
 
+  it("may have a second feed-forward, whose norm and activation are its own", function()
+    local text = ops_of({ second_ff = 3, norm = "post", norm_kind = "rms", eps = 1e-3, bias = false }, 0)
+    for _, line in ipairs { "ff.second.norm = layer_norm(l0.norm2)",
+      "ff.second.act = activate(l0.ff.second.up)", "ff.second.sum = add(l0.ff.second.down, l0.norm2)" } do
+      assert.truthy(text:find(line, 1, true), text)
+    end
+    local _, state = ops_of({ second_ff = 3 }, 0)
+    local norm
+    for _, op in ipairs(state.graph.entry.ops) do if op.output == "l0.ff.second.norm" then norm = op end end
+    assert.equal(1e-5, norm and norm.attributes.eps)
+  end)
+
   it("may read the tokens in columns of a table of all layers", function()
     local text, state = ops_of({ layers = 3, layer_inputs = 4, input = { stage = "tokens", vocab = 9 },
       positions = "none", norm = "pre" }, 1)

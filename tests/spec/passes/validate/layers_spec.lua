@@ -58,7 +58,7 @@ describe("layers", function()
   it("are refused all at once, each with its place", function()
     local allowed = "kv_heads, head_dim, d_ff, experts, gated, gate_limit, gate_sparsity, activation, norm, parallel, "
       .. "norm_kind, eps, short_conv, residual, dropout, drop_path, bias, qk_norm, values, keys_of, layer_scale, "
-      .. "residual_rank, qkv_limit, scale, softcap, weighting, sinks, fully_masked, mask, window, prefix, "
+      .. "second_ff, residual_rank, qkv_limit, scale, softcap, weighting, sinks, fully_masked, mask, window, prefix, "
       .. "mask_value, rope_theta, rope_scaling or rope_dim"
     assert.same({
       "layers.1.d_ff: -1, but an integer from 0 to 65536 is allowed",
