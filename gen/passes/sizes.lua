@@ -62,8 +62,8 @@ local function parse(text, file)
   return of
 end
 
---- Returns state.parts, { of = part -> divergence, file, hash, asked }, or nil. asked: { file, asked = whether the user named
---- it }, or nil. Faults: io if a file cannot be read, or the named one does not exist; format.
+--- Returns state.parts, { of = part -> divergence, file, hash, asked }, or nil. asked: { file, asked = whether the user
+--- named it }, or nil. Faults: io if a file cannot be read, or the named one does not exist; format.
 function sizes.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES)

@@ -137,7 +137,7 @@ static uint64_t shown_of(const attn2c_stop *s, int32_t count) {
   return shown;
 }
 
-/* Notes that the text ends by a stop string, of which so many bytes are in the text. */
+/* Notes that a stop string ends the text, which has `bytes` of it. */
 static void end_by(attn2c_stop *s, int number, uint64_t bytes) {
   s->is_ended = 1;
   if (s->found >= 0 && bytes <= s->matched) return;

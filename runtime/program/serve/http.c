@@ -34,7 +34,8 @@ struct coming {
   uint64_t identity;   /* of the socket */
   char path[64];       /* as far as its first bytes have it */
   char front[LINE];    /* what libevent has not taken */
-  char taken[2][LINE]; /* the last two lines that it has taken, and that are not empty; or pieces of data */
+  char taken[2][LINE]; /* the last two lines, or pieces of data, that it has taken; "" for an empty line */
+  int has_line;        /* 1: it has taken the last one without its end */
   /* The stream of a request that is refused, with a reference; NULL: none. A system resets a connection that
    * is closed with unread bytes, and its client loses the reply. So they are read for a while. */
   struct bufferevent *refused;
@@ -292,6 +293,18 @@ static void note_begin(struct evbuffer *input, struct coming *coming, evutil_soc
   sscanf(line, "%*s %63[^ ?\r\n]", coming->path);
 }
 
+/* Notes what libevent has taken: a line, then its end. An empty line has an end only. */
+static void note_taken(struct coming *coming) {
+  const int is_line = strcspn(coming->front, "\r\n") > 0;
+  if (is_line) {
+    memcpy(coming->taken[1], coming->taken[0], LINE);
+    memcpy(coming->taken[0], coming->front, LINE);
+  } else if (!coming->has_line) {
+    *coming->taken[0] = '\0';
+  }
+  coming->has_line = is_line;
+}
+
 /* Is called when bytes come, and when libevent takes some. */
 static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *stream) {
   if (!serving) return;
@@ -301,10 +314,7 @@ static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *in
     if (info->n_added > 0) evbuffer_drain(input, evbuffer_get_length(input));
     return;
   }
-  if (info->n_deleted > 0 && strcspn(coming->front, "\r\n") > 0) {
-    memcpy(coming->taken[1], coming->taken[0], LINE);
-    memcpy(coming->taken[0], coming->front, LINE);
-  }
+  if (info->n_deleted > 0) note_taken(coming);
   memset(coming->front, 0, LINE);
   evbuffer_copyout(input, coming->front, LINE - 1);
   if (info->n_added > 0) note_begin(input, coming, socket);

@@ -11,7 +11,8 @@ local shell = helper.shell
 local say = require("tests.say").of(folder)
 
 local builds = { sentence = { "--text", "--serve", "seq=any(40)" },
-  modules = { "--text", "--serve", "seq=40", "similarity=manhattan" }, reranker = { "--text", "--serve", "seq=any(40)" },
+  modules = { "--text", "--serve", "seq=40", "similarity=manhattan" },
+  reranker = { "--text", "--serve", "seq=any(40)" },
   question = { "--text", "--serve" } }
 local servers = {}
 

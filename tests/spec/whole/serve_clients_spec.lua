@@ -1,5 +1,6 @@
--- serve_clients_spec.lua: clients from PyPI (openai, huggingface_hub, langchain-openai, litellm, cohere) talk to programs
--- that serve, and requests damaged at random go through a server with sanitizers; both are only in `make test-long`.
+-- serve_clients_spec.lua: clients from PyPI (openai, huggingface_hub, langchain-openai, litellm, cohere) talk to
+-- programs that serve, and requests damaged at random go through a server with sanitizers; both are only in
+-- `make test-long`.
 local dkjson = require("dkjson")
 local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")

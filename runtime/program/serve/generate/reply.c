@@ -17,7 +17,7 @@ static const char *reason_of(const news *n) {
                                                                     : "stop";
 }
 
-/* What a token adds to a text, or the name of a special one. */
+/* The bytes that a token adds to a text, or the name of a special one. */
 typedef struct {
   const char *bytes;
   size_t length;
