@@ -238,6 +238,15 @@ local function check_weights(weights)
   faults.raise("usage", "quality: --weights is needed: with random weights the numbers mean nothing")
 end
 
+-- Refuses a model that writes about something else than texts.
+local function check_source(spec)
+  local encoder = spec.source and spec.memory.encoder
+  if encoder and encoder.input.stage ~= "tokens" then
+    faults.raise("usage", "quality: a model that writes is compared on texts, and this one writes about %s",
+      encoder.input.stage == "image" and "pictures" or "sounds")
+  end
+end
+
 --- Builds and runs both models. Returns { name, precision, target, outputs = { { name, shape, cosine, relative, top,
 --- largest, accuracy, accuracy_f32 } }, within = { { name, relative } } }, with numbers as arrays.compare returns them,
 --- or nil and the exit code of a run whose code is not 0.
@@ -252,6 +261,7 @@ function quality.measure(arguments, weights, build, run)
   local writes = arguments.writes
   if writes then with_text, exposed = #arguments.input == 0, nil end
   local asked, state = build(arguments.overrides, with_text, exposed)
+  if writes then check_source(state.spec) end
   local cache = state.spec.cache
   if precision.is_plain(state.spec.precision) and not state.spec.weights and not precision.cache_bits(cache) then
     faults.raise("usage",

@@ -62,8 +62,8 @@ local function parse(text, file)
   return of
 end
 
---- Returns state.parts, { of = part -> divergence, file, hash }, or nil. asked: { file, asked = whether the user named
---- it }, or nil. Faults: io if a file cannot be read, or the named one does not exist; format.
+--- Returns state.parts, { of = part -> divergence, file, hash, asked }, or nil. asked: { file, asked = whether the user
+--- named it }, or nil. Faults: io if a file cannot be read, or the named one does not exist; format.
 function sizes.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES)
@@ -71,7 +71,7 @@ function sizes.given(asked)
     if message or asked.asked then faults.raise("io", "%s: %s", asked.file, message or "is not there") end
     return nil
   end
-  return { of = parse(text, asked.file), file = asked.file, hash = hash.text(text) }
+  return { of = parse(text, asked.file), file = asked.file, hash = hash.text(text), asked = asked.asked }
 end
 
 -- Returns the bytes of a weight in a type: of a table's rows, or of panels.
@@ -163,7 +163,13 @@ end
 
 function sizes.run(state)
   local weights = state.spec.weights
-  if not (weights and weights.size) then return end
+  if not (weights and weights.size) then
+    if state.parts and state.parts.asked then
+      faults.raise("usage", "--parts %s: goes with weights = { size = BYTES }, which has the types chosen",
+        state.parts.file)
+    end
+    return
+  end
   if not state.parts then
     faults.raise("usage", "%s: weights: size: the divergence of each part is needed: quality --by-part measures it",
       state.file)

@@ -8,15 +8,19 @@ typedef struct pattern {
   char *bytes;
   int32_t *borders; /* [i] the longest proper beginning of the first i bytes that is also their end */
   int32_t size;
-  int32_t matched; /* the longest beginning of the string with which the text ends */
+  /* The longest beginning of the string with which the text ends: with hidden pieces, and without them. */
+  int32_t matched[2];
 } pattern;
 
 struct attn2c_stop {
   int count, found, is_ended;
   uint64_t size;    /* bytes of the text */
-  uint64_t matched; /* bytes of the stop string that was found */
-  int pending;      /* bytes at the end that may become a character */
-  int width;        /* bytes of that character */
+  uint64_t matched; /* bytes of the text that belong to the stop string that was found */
+  uint64_t taken;   /* bytes of the text and of hidden pieces */
+  int has_hidden;
+  unsigned char is_hidden[ATTN2C_STOP_BYTES]; /* of these bytes, the last ones, in a ring */
+  int pending;                                /* bytes at the end that may become a character */
+  int width;                                  /* bytes of that character */
   unsigned char first;
   pattern patterns[ATTN2C_STOP_STRINGS];
 };
@@ -96,9 +100,9 @@ void attn2c_stop_free(attn2c_stop *s) {
 
 void attn2c_stop_reset(attn2c_stop *s) {
   s->found = -1;
-  s->is_ended = s->pending = s->width = 0;
-  s->size = s->matched = 0;
-  for (int i = 0; i < s->count; i++) s->patterns[i].matched = 0;
+  s->is_ended = s->pending = s->width = s->has_hidden = 0;
+  s->size = s->matched = s->taken = 0;
+  for (int i = 0; i < s->count; i++) s->patterns[i].matched[0] = s->patterns[i].matched[1] = 0;
 }
 
 /* True if `byte` may be the second byte of a character that begins with `first` (Unicode 15, table 3-7). */
@@ -125,22 +129,43 @@ static void follow_character(attn2c_stop *s, unsigned char byte) {
   s->pending = s->width > 0;
 }
 
-int attn2c_stop_feed(attn2c_stop *s, const char *piece, size_t size) {
+/* Returns how many of the last `count` bytes that were taken are of the text. */
+static uint64_t shown_of(const attn2c_stop *s, int32_t count) {
+  uint64_t shown = (uint64_t)count;
+  for (int32_t i = 1; s->has_hidden && i <= count; i++)
+    shown -= s->is_hidden[(s->taken - (uint64_t)i) % ATTN2C_STOP_BYTES];
+  return shown;
+}
+
+/* Notes that a stop string ends the text, which has `bytes` of it. */
+static void end_by(attn2c_stop *s, int number, uint64_t bytes) {
+  s->is_ended = 1;
+  if (s->found >= 0 && bytes <= s->matched) return;
+  s->matched = bytes;
+  s->found = number;
+}
+
+static int feed(attn2c_stop *s, const char *piece, size_t size, int is_hidden) {
   for (size_t at = 0; at < size && !s->is_ended; at++) {
-    s->size++;
-    follow_character(s, (unsigned char)piece[at]);
+    s->is_hidden[s->taken++ % ATTN2C_STOP_BYTES] = (unsigned char)is_hidden;
+    s->size += !is_hidden;
+    if (!is_hidden) follow_character(s, (unsigned char)piece[at]);
     for (int i = 0; i < s->count; i++) {
       pattern *p = &s->patterns[i];
-      p->matched = advance(p, p->matched, piece[at]);
-      if (p->matched < p->size) continue;
-      s->is_ended = 1;
-      if ((uint64_t)p->size > s->matched) {
-        s->matched = (uint64_t)p->size;
-        s->found = i;
-      }
+      p->matched[0] = advance(p, p->matched[0], piece[at]);
+      if (!is_hidden) p->matched[1] = advance(p, p->matched[1], piece[at]);
+      if (p->matched[1] == p->size) end_by(s, i, (uint64_t)p->size);
+      if (p->matched[0] == p->size) end_by(s, i, shown_of(s, p->size));
     }
   }
   return s->found;
+}
+
+int attn2c_stop_feed(attn2c_stop *s, const char *piece, size_t size) { return feed(s, piece, size, 0); }
+
+int attn2c_stop_feed_hidden(attn2c_stop *s, const char *piece, size_t size) {
+  s->has_hidden = 1;
+  return feed(s, piece, size, 1);
 }
 
 int attn2c_stop_equal(const attn2c_stop *stop, const char *text, size_t size) {
@@ -158,7 +183,11 @@ void attn2c_stop_end(attn2c_stop *s) { s->is_ended = 1; }
 uint64_t attn2c_stop_shown(const attn2c_stop *s) {
   if (s->found >= 0) return s->size - s->matched;
   uint64_t held = (uint64_t)s->pending;
-  for (int i = 0; !s->is_ended && i < s->count; i++)
-    if ((uint64_t)s->patterns[i].matched > held) held = (uint64_t)s->patterns[i].matched;
+  for (int i = 0; !s->is_ended && i < s->count; i++) {
+    const pattern *p = &s->patterns[i];
+    const uint64_t of_text = (uint64_t)p->matched[1], of_all = shown_of(s, p->matched[0]);
+    if (of_text > held) held = of_text;
+    if (of_all > held) held = of_all;
+  }
   return s->size - held;
 }

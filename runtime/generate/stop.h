@@ -26,6 +26,9 @@ void attn2c_stop_reset(attn2c_stop *stop);
 /* Takes the next piece of the text. Returns the number of the stop string that ended the text, or -1. A text
  * that has ended takes no more. */
 int attn2c_stop_feed(attn2c_stop *stop, const char *piece, size_t size);
+/* Takes a piece that is not shown, such as a special token's, and is not of the text: a stop string may have
+ * it as a part, and the text's own stop strings go on after it. */
+int attn2c_stop_feed_hidden(attn2c_stop *stop, const char *piece, size_t size);
 
 /* Returns the number of the stop string that a text is, or -1; 1 if there are any. */
 int attn2c_stop_equal(const attn2c_stop *stop, const char *text, size_t size);

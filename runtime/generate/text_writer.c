@@ -50,7 +50,11 @@ int attn2c_writer_pass(attn2c_writer *w, attn2c_text_work *work, int32_t id) {
   if (length > 0) return ATTN2C_OK;
   ATTN2C_TRY(attn2c_text_decode(work, &id, 1, 0, &text, &length));
   const int number = attn2c_stop_equal(w->stop, text, length);
-  if (number < 0) return ATTN2C_OK;
+  if (number < 0) {
+    w->stopped_by = attn2c_stop_feed_hidden(w->stop, text, length);
+    show(w);
+    return ATTN2C_OK;
+  }
   ATTN2C_TRY(attn2c_writer_end(w, work));
   if (w->stopped_by < 0) w->stopped_by = number;
   return ATTN2C_OK;

@@ -26,7 +26,8 @@ int attn2c_writer_begin(attn2c_writer *writer, attn2c_text_work *work, const int
 /* Adds a token. If a stop string is complete, the text ends before it. */
 int attn2c_writer_add(attn2c_writer *writer, attn2c_text_work *work, int32_t id);
 
-/* Passes a token whose text is not shown. If it is special, and a stop string by itself, the text ends. */
+/* Passes a token whose text is not shown. If it is special, a stop string may be in it, begin or end in it.
+ */
 int attn2c_writer_pass(attn2c_writer *writer, attn2c_text_work *work, int32_t id);
 
 /* Ends the text: all of it may be shown. */

@@ -34,6 +34,7 @@ class _ChatLibrary(_TextLibrary):
         status, chat = ctypes.c_int, (_pointer, _pointer, _size, _pointer, _pointer)
         self.chat = self.function("chat", status, *chat, _pointer)
         self.chat_tokens = self.function("chat_tokens", status, *chat)
+        self.chat_left_out = self.function("chat_left_out", status, *chat)
 
 
 def _chat_values(where: str, values: Mapping[str, Any]) -> Tuple[Any, int]:
@@ -100,6 +101,17 @@ class _Chat(_Encoder):
             self._library.check_text(status, caller.text)
             found = ctypes.string_at(text, length.value) if length.value else b""
         return found.decode("utf-8", "replace")
+
+    def _refuse_left_out(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Refuses a message that the chat template leaves out, so that its content changes nothing."""
+        call, found = _ChatCall(messages, True, None, {}), ctypes.c_size_t()
+        with self._caller() as caller:
+            status = self._library.chat_left_out(caller.text, call.messages, call.count, ctypes.byref(call.options),
+                                                 ctypes.byref(found))
+            self._library.check_text(status, caller.text)
+        if found.value < call.count:
+            raise ValueError("messages[%d]: the chat template leaves out messages of the role %s"
+                             % (found.value, messages[found.value]["role"]))
 
     def chat_tokens(self, messages: Sequence[Mapping[str, Any]], add_generation_prompt: bool = False,
                     date: Optional[str] = None, **flags: Flag) -> Tokens:

@@ -36,7 +36,10 @@ class _Library:
     def __init__(self, module: str, name: str, abi: int) -> None:
         forms = {"win32": "%s.dll", "cygwin": "%s.dll", "darwin": "lib%s.dylib"}
         self.name, self.file = name, forms.get(sys.platform, "lib%s.so") % name
-        self._library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(module)), self.file))
+        path = os.path.join(os.path.dirname(os.path.abspath(module)), self.file)
+        if not os.path.isfile(path):  # of a package in a zip file, too, from which no system loads a library
+            raise ImportError("%s: there is no such file; the module needs it next to it, and not in a zip file" % path)
+        self._library = ctypes.CDLL(path)
         found = self.function("abi", ctypes.c_int)()
         if found != abi:
             raise ImportError("%s has ABI %d, but %s is for %d: build the model anew"

@@ -485,28 +485,6 @@ class _Writing(_Pipeline):
         return made
 
 
-def _refuse_left_out(model: Any, messages: Sequence[Mapping[str, Any]]) -> None:
-    """Refuses a message that the chat template leaves out, so that its text changes nothing: the system's, and the
-    last of each other role."""
-    text = model.apply_chat_template(messages, True)
-    seen: List[Any] = ["user", "assistant"]
-    tried = 0
-    for i, each in reversed(list(enumerate(messages))):
-        role, content = each.get("role"), each.get("content")
-        if role in seen or not content or not content.strip() or tried == 8:
-            continue
-        tried += 1
-        if role != "system":
-            seen.append(role)
-        changed = [*messages[:i], {**each, "content": "+" if "-" in content else "-"}, *messages[i + 1:]]
-        try:
-            is_left_out = model.apply_chat_template(changed, True) == text
-        except ValueError:  # the template reads it
-            continue
-        if is_left_out:
-            raise ValueError("messages[%d]: the chat template leaves out messages of the role %s" % (i, role))
-
-
 class _Chatting(_Writing):
     """The functions of a model that chats."""
 
@@ -515,7 +493,7 @@ class _Chatting(_Writing):
         """The answer to the messages of a chat, dicts with role and content, or to one text of a user. The other
         parameters: see generate()."""
         said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-        _refuse_left_out(self.model, said)
+        self.model._refuse_left_out(said)
         ids = self.model.chat_tokens(said, add_generation_prompt=True).ids
         made: str = self.model._texts_after([ids], max_new_tokens, stop, options)[0]
         return made

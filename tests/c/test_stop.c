@@ -52,6 +52,39 @@ Test(stop, pieces) {
   attn2c_stop_free(stop);
 }
 
+/* Takes a piece that is not of the text, such as a special token's. */
+static uint64_t shown_after_hidden(attn2c_stop *stop, const char *piece) {
+  attn2c_stop_feed_hidden(stop, piece, strlen(piece));
+  return attn2c_stop_shown(stop);
+}
+
+Test(stop, hidden_pieces) {
+  static const char *const strings[] = {"<s>\n\n", "b<e>", "cd", "<s><e>"};
+  attn2c_stop *stop = create(strings, 4);
+  cr_assert_eq(shown_after(stop, "a"), 1);
+  cr_assert_eq(shown_after_hidden(stop, "<s>"), 1);
+  cr_assert_eq(shown_after(stop, "\n"), 1); /* the string began in a hidden piece */
+  cr_assert_eq(shown_after(stop, "x"), 3);
+  cr_assert_eq(shown_after_hidden(stop, "<s>"), 3);
+  cr_assert_eq(shown_after(stop, "\n\n"), 3);
+  cr_assert_eq(ended_by(stop), 0);
+  attn2c_stop_reset(stop);
+  cr_assert_eq(shown_after(stop, "ab"), 1);
+  cr_assert_eq(shown_after_hidden(stop, "<e>"), 1);
+  cr_assert_eq(ended_by(stop), 1);
+  attn2c_stop_reset(stop);
+  cr_assert_eq(shown_after(stop, "ac"), 1);
+  cr_assert_eq(shown_after_hidden(stop, "<s>"), 1); /* the text's own strings go on */
+  cr_assert_eq(shown_after(stop, "d"), 1);
+  cr_assert_eq(ended_by(stop), 2);
+  attn2c_stop_reset(stop);
+  cr_assert_eq(shown_after(stop, "a"), 1);
+  shown_after_hidden(stop, "<s>");
+  cr_assert_eq(shown_after_hidden(stop, "<e>"), 1);
+  cr_assert_eq(ended_by(stop), 3);
+  attn2c_stop_free(stop);
+}
+
 Test(stop, the_first_to_end_and_the_longest_of_these) {
   static const char *const first[] = {"abc", "b"}, *const longest[] = {"c", "bc", "abcd"};
   attn2c_stop *stop = create(first, 2);

@@ -203,18 +203,3 @@ source = np.arange(4, dtype="uint32")
 copied = text._copy(source.ctypes.data, (2, 2), "uint32")
 assert copied.tolist() == [[0, 1], [2, 3]] and not np.shares_memory(copied, source)
 assert text._copy(None, (0,), "int32").shape == (0,)
-
-
-# A chat template that leaves out a role loses no message of it.
-class Templated:
-    def apply_chat_template(self, messages, prompt):
-        system = [each["content"].strip() for each in messages if each["role"] == "system"][-1]
-        return system + "".join(each["content"] for each in messages if each["role"] == "user")
-
-
-said = [{"role": "system", "content": " - "}, {"role": "tool", "content": " "}, {"role": "user", "content": "a"}]
-tasks._refuse_left_out(Templated(), said)
-refuses(ValueError, "messages[3]: the chat template leaves out messages of the role tool", tasks._refuse_left_out,
-        Templated(), [*said, {"role": "tool", "content": "4"}])
-refuses(ValueError, "messages[0]: the chat template leaves out messages of the role system", tasks._refuse_left_out,
-        Templated(), [*said, {"role": "system", "content": "b"}])

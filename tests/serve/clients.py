@@ -1,7 +1,7 @@
 """clients.py - clients from PyPI talk to servers on this machine: clients.py NAME=ADDRESS ...
 
-Names: chat (a model that writes), embed (embeddings), rank (a cross-encoder). Each client must read what curl reads.
-Needs openai, huggingface_hub, langchain-openai and litellm.
+Names: chat (a model that writes), embed (embeddings), rank (a cross-encoder), tag (labels of tokens), answer (answers to
+questions). Each client must read what curl reads. Needs openai, huggingface_hub, langchain-openai, litellm and cohere.
 """
 import json
 import os
@@ -90,6 +90,17 @@ def hub():
     near("huggingface_hub: feature_extraction", vectors()[:1], embed.feature_extraction(TEXTS[0]).tolist())
     similar = embed.sentence_similarity(TEXTS[0], other_sentences=TEXTS)
     same("huggingface_hub: sentence_similarity", True, abs(similar[0] - 1) < 1e-6)
+    labelled = InferenceClient(SERVERS["tag"]).token_classification(TEXTS[0], aggregation_strategy="none")
+    want = ask("tag", "/predict", {"inputs": TEXTS[0]})["tokens"]
+    same("huggingface_hub: token_classification", [(each["text"], each["label"], each["begin"], each["end"]) for each in want],
+         [(each.word, each.entity, each.start, each.end) for each in labelled])
+    found = InferenceClient(SERVERS["answer"]).question_answering(question="What?", context="one two")
+    want = ask("answer", "/predict", {"inputs": ["What?", "one two"]})
+    same("huggingface_hub: question_answering", (want["answer"], want["begin"], want["end"]),
+         (found.answer, found.start, found.end))
+    ranked = rank.text_classification("a", top_k=1, function_to_apply="none")
+    same("huggingface_hub: text_classification", ask("rank", "/predict", {"inputs": "a", "raw_scores": True})[0]["score"],
+         ranked[0].score)
     whole = chat.chat_completion(MESSAGES, max_tokens=12, temperature=0)
     streamed = "".join(event.choices[0].delta.content or "" for event in
                        chat.chat_completion(MESSAGES, max_tokens=12, temperature=0, stream=True) if event.choices)
@@ -137,5 +148,14 @@ def litellm_client():
         same("litellm: a text that is too long", True, "more tokens than" in str(fault))
 
 
-for run in (openai_client, hub, langchain, litellm_client):
+def cohere_client():
+    import cohere
+    ranks = cohere.ClientV2(api_key="none", base_url=SERVERS["rank"]).rerank(model="any", query="dog", top_n=2,
+                                                                            documents=["a dog", "a cat"])
+    want = ask("rank", "/v1/rerank", {"query": "dog", "documents": ["a dog", "a cat"]})["results"]
+    same("cohere: rerank", [(each["index"], each["relevance_score"]) for each in want],
+         [(each.index, each.relevance_score) for each in ranks.results])
+
+
+for run in (openai_client, hub, langchain, litellm_client, cohere_client):
     run()

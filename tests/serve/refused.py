@@ -15,6 +15,7 @@ REQUESTS = [
     (b"400", [CHUNKS + b"2\r\nab\r\nxy\r\n", LARGE]),
     (b"400", [CHUNKS + b"2\r\nab\r\n", b"-", b"5\r", b"\n", LARGE]),
     (b"400", [CHUNKS + b"0\r\nnothing\r\n\r\n", LARGE]),
+    (b"400", [CHUNKS + b"2\r\nab\r\n0\r\n5\r\n\r\n", LARGE]),
     (b"400", [b"X: ", LARGE]),
     (b"417", [b"Expect: tea\r\nContent-Length: 9\r\n\r\n", LARGE]),
 ]

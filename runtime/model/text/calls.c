@@ -2,6 +2,7 @@
 #include "model/text/calls.h"
 #include "model/sequences.h"
 #include "model/text/late.h"
+#include "model/text/left_out.h"
 
 static int fail(attn2c_reader *reader, int status, const char *fault) {
   snprintf(reader->fault, sizeof reader->fault, "%s", fault);
@@ -217,6 +218,15 @@ int attn2c_reader_chat(attn2c_reader *reader, const attn2c_chat_message *message
   if (!chat) return fail(reader, ATTN2C_USAGE, "the model has no chat template");
   return chat->render(chat, &reader->chat, messages, count, options, text, length, reader->fault,
                       sizeof reader->fault);
+}
+
+int attn2c_reader_left_out(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
+                           const attn2c_chat_options *options, size_t *found) {
+  const char *text;
+  size_t length;
+  ATTN2C_TRY(attn2c_reader_chat(reader, messages, count, options, &text, &length));
+  const int status = attn2c_chat_left_out(reader->facts->chat, messages, count, options, text, length, found);
+  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 
 int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,

@@ -51,6 +51,10 @@ int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count
 int attn2c_reader_chat(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
                        const attn2c_chat_options *options, const char **text, size_t *length);
 
+/* Finds a message that the template leaves out (left_out.h). Statuses as above. */
+int attn2c_reader_left_out(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
+                           const attn2c_chat_options *options, size_t *found);
+
 /* Encodes a chat's text without a limit, and without the special tokens that tokenizer.json adds: the
  * template writes those that a chat has. The model's prompt is not put before it. Statuses as above. */
 int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,

@@ -24,7 +24,8 @@ static void models(attn2c_server *server, attn2c_exchange *exchange, const json_
 
 /* Describes the model that the rest of the path names: any, unless there are adapters. */
 static void one_model(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  json_auto_t *named = json_pack("{s:s}", "model", exchange->path + strlen(exchange->route->path));
+  static const char before[] = "/models/";
+  json_auto_t *named = json_pack("{s:s}", "model", strstr(exchange->path, before) + strlen(before));
   attn2c_request r = {exchange, named, 0};
   int32_t adapter;
   (void)given;

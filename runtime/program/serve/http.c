@@ -31,9 +31,11 @@ enum {
 struct coming {
   double begun; /* when its first byte came; 0: there is none */
   evutil_socket_t socket;
-  uint64_t identity;    /* of the socket */
-  char path[64];        /* as far as its first bytes have it */
-  char fronts[3][LINE]; /* what libevent had not taken, now and before its last two steps */
+  uint64_t identity;   /* of the socket */
+  char path[64];       /* as far as its first bytes have it */
+  char front[LINE];    /* what libevent has not taken */
+  char taken[2][LINE]; /* the last two lines, or pieces of data, that it has taken; "" for an empty line */
+  int has_line;        /* 1: it has taken the last one without its end */
   /* The stream of a request that is refused, with a reference; NULL: none. A system resets a connection that
    * is closed with unread bytes, and its client loses the reply. So they are read for a while. */
   struct bufferevent *refused;
@@ -291,6 +293,18 @@ static void note_begin(struct evbuffer *input, struct coming *coming, evutil_soc
   sscanf(line, "%*s %63[^ ?\r\n]", coming->path);
 }
 
+/* Notes what libevent has taken: a line, then its end. An empty line has an end only. */
+static void note_taken(struct coming *coming) {
+  const int is_line = strcspn(coming->front, "\r\n") > 0;
+  if (is_line) {
+    memcpy(coming->taken[1], coming->taken[0], LINE);
+    memcpy(coming->taken[0], coming->front, LINE);
+  } else if (!coming->has_line) {
+    *coming->taken[0] = '\0';
+  }
+  coming->has_line = is_line;
+}
+
 /* Is called when bytes come, and when libevent takes some. */
 static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *stream) {
   if (!serving) return;
@@ -300,18 +314,23 @@ static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *in
     if (info->n_added > 0) evbuffer_drain(input, evbuffer_get_length(input));
     return;
   }
-  memmove(coming->fronts[1], coming->fronts[0], 2 * LINE);
-  memset(coming->fronts[0], 0, LINE);
-  evbuffer_copyout(input, coming->fronts[0], LINE - 1);
+  if (info->n_deleted > 0) note_taken(coming);
+  memset(coming->front, 0, LINE);
+  evbuffer_copyout(input, coming->front, LINE - 1);
   if (info->n_added > 0) note_begin(input, coming, socket);
 }
 
-/* True if the last line that libevent has taken was to be a chunk's size, and is none. libevent takes a line
- * and its end in two steps, and refuses such a body as one that is too long. */
-static int is_damaged(const struct coming *coming) {
-  const char *line = coming->fronts[2];
+/* Returns the size of a chunk that a line is, or -1. */
+static long long chunk_size(const char *line) {
   char *end;
-  return strcspn(line, "\r\n") > 0 && (strtoll(line, &end, 16) < 0 || end == line || !strchr(" \r\n", *end));
+  const long long size = strtoll(line, &end, 16);
+  return end == line || !strchr(" \r\n", *end) ? -1 : size;
+}
+
+/* True if the last line that libevent has taken was to be a chunk's size, and is none, or was to be a trailer
+ * after the last chunk. libevent refuses such a body as one that is too long. */
+static int is_damaged(const struct coming *coming) {
+  return *coming->taken[0] && (chunk_size(coming->taken[0]) < 0 || chunk_size(coming->taken[1]) == 0);
 }
 
 /* Keeps the stream of a refused request after libevent has ended it. */

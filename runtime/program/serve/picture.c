@@ -31,6 +31,7 @@ static void read_messages(attn2c_request *r, attn2c_media_job *job) {
     const char *text = json_string_value(json_object_get(part, "text"));
     if (!text && !r->failed) attn2c_media_add_picture(r, job, "messages.content", part);
     if (!text) continue;
+    attn2c_request_ignore_others(r->exchange, "content", part, "type text cache_control");
     json_t *longer = json_sprintf("%s%s", json_string_value(prompt), text);
     json_decref(prompt);
     prompt = longer;

@@ -121,6 +121,18 @@ void attn2c_request_note_unread(attn2c_exchange *exchange) {
   if (*exchange->ignored) attn2c_http_add_header(exchange, "Ignored-Fields", exchange->ignored);
 }
 
+void attn2c_request_ignore_others(attn2c_exchange *exchange, const char *of, const json_t *object,
+                                  const char *known) {
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)object, name, value) {
+    char whole[64];
+    snprintf(whole, sizeof whole, "%s.%s", of, name);
+    if (!attn2c_request_says_nothing(value) && !is_listed(known, name))
+      attn2c_request_ignore(exchange, whole);
+  }
+}
+
 const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other) {
   if (!attn2c_request_field(r, other)) return name;
   if (attn2c_request_field(r, name))
@@ -233,6 +245,12 @@ static const char *url_of(const json_t *value) {
   return json_string_value(image ? image : value);
 }
 
+/* Names what nothing reads beside the URL, such as a detail. */
+static void note_others(attn2c_exchange *exchange, const json_t *value) {
+  attn2c_request_ignore_others(exchange, "image_url", json_object_get(value, "image_url"), "url");
+  attn2c_request_ignore_others(exchange, "content", value, "type image image_url");
+}
+
 uint8_t *attn2c_request_picture(attn2c_request *r, const char *field, const json_t *value, size_t *length) {
   const char *url = url_of(value), *comma = url ? strchr(url, ',') : NULL;
   if (r->failed) return NULL;
@@ -251,6 +269,7 @@ uint8_t *attn2c_request_picture(attn2c_request *r, const char *field, const json
   uint8_t *read = malloc(bytes / 4 * 3 + 4);
   const ptrdiff_t count = read ? attn2c_base64_read(comma + 1, bytes, read) : -1;
   *length = count > 0 ? (size_t)count : 0;
+  if (count > 0) note_others(r->exchange, value);
   if (count > 0) return read;
   attn2c_request_refuse(r, field, value, "base64 is needed after the comma of its data URL");
   free(read);

@@ -21,21 +21,28 @@ int attn2c_server_each_part(int (*visit)(const attn2c_server_part *, void *), vo
 typedef struct {
   const attn2c_server *server;
   const attn2c_exchange *exchange;
+  size_t left_out;                   /* bytes of OpenAI's routes that the path lacks: of /v1 */
   const attn2c_route *found, *known; /* known: of the path, but of other models */
   char methods[64];                  /* that the path has */
 } search;
 
+enum { VERSION_BYTES = sizeof "/v1" - 1 };
+
+static int is_of_openai(const char *path) { return strncmp(path, "/v1/", VERSION_BYTES + 1) == 0; }
+
 /* True if a route has a path. One that ends with '/' has all paths that go on. */
-static int has_path(const attn2c_route *route, const char *path) {
-  const size_t length = strlen(route->path);
-  const int is_prefix = length > 1 && route->path[length - 1] == '/';
-  return is_prefix ? strncmp(path, route->path, length) == 0 && path[length] : strcmp(path, route->path) == 0;
+static int has_path(const attn2c_route *route, size_t left_out, const char *path) {
+  if (left_out && !is_of_openai(route->path)) return 0;
+  const char *own = route->path + left_out;
+  const size_t length = strlen(own);
+  const int is_prefix = length > 1 && own[length - 1] == '/';
+  return is_prefix ? strncmp(path, own, length) == 0 && path[length] : strcmp(path, own) == 0;
 }
 
 static int look(const attn2c_server_part *part, void *given) {
   search *s = given;
   for (const attn2c_route *route = part->routes; route->path; route++) {
-    if (!has_path(route, s->exchange->path)) continue;
+    if (!has_path(route, s->left_out, s->exchange->path)) continue;
     if (!s->known) s->known = route;
     if (route->offers && !route->offers(s->server)) continue;
     const int is_get = route->method == ATTN2C_HTTP_GET;
@@ -59,7 +66,7 @@ static int asks_as_tei(const attn2c_server_part *part, void *server) {
 static const attn2c_route *other_route(attn2c_server *server, const char *path) {
   static const attn2c_route others[] = {{.path = "other", .errors = ATTN2C_ERRORS_OPENAI},
                                         {.path = "other", .errors = ATTN2C_ERRORS_TEI}};
-  return &others[strncmp(path, "/v1/", 4) != 0 && attn2c_server_each_part(asks_as_tei, server)];
+  return &others[!is_of_openai(path) && attn2c_server_each_part(asks_as_tei, server)];
 }
 
 /* The paths of a model. */
@@ -126,6 +133,14 @@ static size_t most_of(const attn2c_server *server, const attn2c_route *route) {
   return route->takes == ATTN2C_TAKES_BYTES || has_pages ? server->most_body : MOST_JSON;
 }
 
+/* Makes the members of `parameters`, which clients of TEI and Hugging Face send, fields of the request. */
+static int spread_parameters(json_t *given) {
+  json_auto_t *parameters = json_incref(json_object_get(given, "parameters"));
+  if (!json_is_object(parameters)) return 0;
+  json_object_del(given, "parameters");
+  return json_object_update_missing(given, parameters);
+}
+
 /* Reads the body and calls the route. */
 static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const attn2c_route *route) {
   json_error_t error;
@@ -136,9 +151,12 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
     return;
   }
   json_auto_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
-  json_auto_t *unread = json_is_object(given) ? json_copy(given) : NULL;
+  const int failed = route->errors == ATTN2C_ERRORS_TEI && given && spread_parameters(given) != 0;
+  json_auto_t *unread = json_is_object(given) && !failed ? json_copy(given) : NULL;
   exchange->unread = unread;
-  if (json_is_object(given))
+  if (json_is_object(given) && !unread)
+    attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the request");
+  else if (json_is_object(given))
     route->handle(server, exchange, given);
   else if (given)
     attn2c_serve_refuse(exchange, 400, NULL, NULL, "the body: an object in JSON is expected");
@@ -151,6 +169,10 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
 static search find_route(attn2c_server *server, attn2c_exchange *exchange) {
   search s = {.server = server, .exchange = exchange};
   attn2c_server_each_part(look, &s);
+  if (!s.known) { /* clients of llama.cpp and infinity leave out the version */
+    s.left_out = VERSION_BYTES;
+    attn2c_server_each_part(look, &s);
+  }
   exchange->route = s.found ? s.found : s.known ? s.known : other_route(server, exchange->path);
   return s;
 }

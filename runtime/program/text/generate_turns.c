@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "program/text/generate_left_out.h"
+#include "model/text/left_out.h"
 
 struct attn2c_turns {
   const attn2c_chat_template *template;

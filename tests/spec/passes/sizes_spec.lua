@@ -104,6 +104,10 @@ describe("types for a size", function()
       assert.matches('weights: size: a number of bytes such as "60 MB" by itself is allowed$', fault_of(size).lines[1])
     end
     assert.equal(1500000, run('"1.5 MB"', nil, "validate").spec.weights.size)
+    local done, fault = pcall(pipeline.run, helper.absolute_root(), folder .. "/sized.lua", { "target=avx2" }, "layout",
+      { parts = { file = folder .. "/parts", asked = true } })
+    assert.is_false(done)
+    assert.matches("^%-%-parts .*parts: goes with weights = { size = BYTES }", fault.lines[1])
     assert.is_nil(sizes.given(nil))
     assert.is_nil(sizes.given { file = folder .. "/none" })
     assert.is_false(pcall(sizes.given, { file = folder .. "/none", asked = true }))

@@ -11,7 +11,8 @@ local shell = helper.shell
 local say = require("tests.say").of(folder)
 
 local builds = { sentence = { "--text", "--serve", "seq=any(40)" },
-  modules = { "--text", "--serve", "seq=40" }, reranker = { "--text", "--serve", "seq=any(40)" },
+  modules = { "--text", "--serve", "seq=40", "similarity=manhattan" },
+  reranker = { "--text", "--serve", "seq=any(40)" },
   question = { "--text", "--serve" } }
 local servers = {}
 
@@ -110,12 +111,22 @@ describe("embeddings over HTTP", function()
     assert.same({ true, tokens[1][2].start }, { tokens[1][1].special, 0 })
   end)
 
-  it("are compared", function()
-    local server = servers.modules
-    local _, cosines = server:ask("/similarity",
-      { inputs = { source_sentence = texts[1], sentences = { texts[1], texts[2] } } })
-    assert.equal(2, #cosines)
-    assert.is_true(math.abs(cosines[1] - 1) < 1e-6 and cosines[2] < 1)
+  it("are compared as the model says", function()
+    local function compare(name)
+      local inputs = { source_sentence = texts[1], sentences = { texts[1], texts[2] } }
+      local _, found = servers[name]:ask("/similarity", { inputs = inputs, parameters = { truncate = true } })
+      assert.equal(2, #found)
+      return table.unpack(found)
+    end
+    local one, other = compare("sentence")
+    assert.is_true(math.abs(one - 1) < 1e-6 and other < 1)
+    local _, said = servers.modules:ask("/v1/embeddings", { input = { texts[1], texts[2] } })
+    local distance = 0
+    for i, value in ipairs(said.data[1].embedding) do
+      distance = distance + math.abs(value - said.data[2].embedding[i])
+    end
+    one, other = compare("modules")
+    assert.is_true(one == 0 and distance > 0 and math.abs(other + distance) < 1e-5 * distance)
   end)
 
   it("are refused with the field, what came and what is allowed", function()
@@ -147,12 +158,12 @@ describe("embeddings over HTTP", function()
       { "/similarity", dkjson.encode { inputs = { source_sentence = long, sentences = { "a", long } } }, 413,
         'source_sentence: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
       { "/similarity", '{"inputs":{"source_sentence":"a","sentences":["b"]},"parameters":5}', 400,
-        "parameters: 5, but an object is allowed" },
+        "parameters: is not supported" },
       { "/embed", '{"inputs":"a","truncation_direction":"Left"}', 400,
         'truncation_direction: "Left", but right or Right is allowed' },
       { "/embed", '{"inputs":"a","normalize":"yes"}', 400, 'normalize: "yes", but true or false is allowed' },
       { "/embed", "[1]", 400, "the body: an object in JSON is expected" },
-      { "/embed", '{"inputs":"a","parameters":{"top_k":1}}', 400, "parameters: is not supported" },
+      { "/embed", '{"inputs":"a","parameters":{"pooling":"x"}}', 400, "pooling: is not supported" },
       { "/embed", '{"inputs":"a","input_type":"none"}', 400,
         'input_type: "none", but clear or passage or query is allowed' },
       { "/v1/embeddings", '{"input":"a","add_special_tokens":false}', 400, "add_special_tokens: is not supported" },
@@ -214,6 +225,12 @@ describe("rankings over HTTP", function()
     assert.same({ 2, 1, "LABEL_0" }, { #pairs_of, #pairs_of[1], pairs_of[1][1].label })
     local _, one = server:ask("/", { inputs = "a", raw_scores = true })
     assert.same({ pairs_of[2] }, one)
+    for how, same in pairs { none = true, sigmoid = false } do
+      local _, other = server:ask("/", { inputs = "a", parameters = { function_to_apply = how, top_k = 1 } })
+      assert.equal(same, one[1][1].score == other[1][1].score, how)
+    end
+    local _, _, named = server:ask("/v1/rerank", { query = "a", documents = { { text = "a", title = "b" } } }, "-i")
+    assert.matches("\nIgnored%-Fields: documents%.title\r", named)
     local status, refused = server:ask("/rerank", '{"texts":["a"]}')
     assert.same({ 400, "query: nothing, but a text is needed" }, { status, refused.error })
     status, refused = server:ask("/v1/rerank", '{"query":"a"}')
@@ -230,6 +247,14 @@ describe("answers over HTTP", function()
       :format(shell(question), shell(text)))
     local status, _, said = server:ask("/predict", { inputs = { question, text } })
     assert.same({ 200, want }, { status, said .. "\n" })
+    local answer = dkjson.decode(said)
+    local _, pipeline = server:ask("/", { inputs = { question = question, context = text } })
+    assert.same({ answer.answer, answer.begin, answer["end"] },
+      { pipeline.answer, pipeline.start, pipeline["end"] })
+    for field, value in pairs { raw_scores = true, top_k = 2, candidate_labels = { "a" } } do
+      local code, refused = server:ask("/", { inputs = { question, text }, parameters = { [field] = value } })
+      assert.same({ 400, field .. ": is not supported" }, { code, refused.error:match("^[%w_]+: is not supported") })
+    end
     local _, info = server:ask("/info")
     assert.truthy(info.model_type.classifier)
   end)

@@ -30,6 +30,11 @@ describe("a program that serves", function()
     status, said = server:ask("/v1/models/org%2Fany?x=1")
     assert.same({ 200, "llama", "model" }, { status, said.id, said.object })
     assert.equal(404, (server:ask("/v1/models/")))
+    for _, path in ipairs { "/models", "/models/any" } do
+      assert.equal((select(3, server:ask("/v1" .. path))), (select(3, server:ask(path))))
+    end
+    assert.equal(404, (server:ask("/models/")))
+    assert.equal(404, (server:ask("/v1")))
     local _, _, text = server:ask("/metrics")
     assert.matches('attn2c_requests_total{route="/health",status="200"} 1\n', text, 1, true)
   end)
@@ -118,7 +123,10 @@ describe("a program that serves", function()
       { cut.choices[1].text, cut.choices[1].finish_reason })
     local _, same = completion { prompt = { 1, 5, 9, 30 }, max_tokens = 12, temperature = 0, stop = { "zzz", middle } }
     assert.equal(cut.choices[1].text, same.choices[1].text)
-    -- Special tokens are not shown.
+    -- Special tokens are not shown, but may begin a stop text.
+    local _, begun = completion { prompt = "a", max_tokens = 4, temperature = 0, stop = "<unk><unk>",
+      logit_bias = { ["0"] = 100 } }
+    assert.same({ "stop", 2 }, { begun.choices[1].finish_reason, begun.usage.completion_tokens })
     for _, more in ipairs { {}, { tools = { { type = "function", ["function"] = { name = "f" } } } } } do
       more.messages, more.max_tokens, more.stop = { { role = "user", content = "a" } }, 3, "<unk>"
       more.logit_bias, more.temperature = { ["0"] = 100 }, 0
@@ -190,6 +198,33 @@ describe("a program that serves", function()
     assert.is_true(select(2, read { add_generation_prompt = false }) < usual)
     assert.same({ 400, "enable_thinking" }, { read { enable_thinking = 1 } })
     assert.same({ 400, "chat_template_kwargs" }, { read { chat_template_kwargs = "x" } })
+  end)
+
+  it("gives tokens' own bytes, of which the text is", function()
+    local _, said = completion { prompt = "Once upon", max_tokens = 3, temperature = 0, logprobs = 20 }
+    local choice, count = said.choices[1], 0
+    assert.equal(choice.text, table.concat(choice.logprobs.tokens))
+    assert.equal(" ", choice.text:sub(1, 1))
+    for _ in pairs(choice.logprobs.top_logprobs[1]) do count = count + 1 end
+    assert.equal(20, count) -- names of tokens differ
+    local _, first = completion { prompt = { 1 }, max_tokens = 1, temperature = 0, logprobs = 0,
+      logit_bias = { ["790"] = 100 } }
+    assert.equal(first.choices[1].text, first.choices[1].logprobs.tokens[1])
+    local _, echoed = completion { prompt = "ab c d", max_tokens = 1, temperature = 0, logprobs = 0, echo = true }
+    local tokens, places = echoed.choices[1].logprobs.tokens, echoed.choices[1].logprobs.text_offset
+    local prompt, found = "ab c d", 0
+    for i, token in ipairs(tokens) do
+      if prompt:sub(places[i] + 1, places[i] + #token) == token then found = found + #token end
+    end
+    assert.equal(#prompt, found)
+    local _, chat = server:ask("/v1/chat/completions", { messages = { { role = "user", content = "Hi" } }, seed = 3,
+      temperature = 1.5, max_tokens = 8, logprobs = true })
+    local text, bytes = "", {}
+    for _, each in ipairs(chat.choices[1].logprobs.content) do
+      text = text .. each.token
+      for _, byte in ipairs(each.bytes) do bytes[#bytes + 1] = string.char(byte) end
+    end
+    assert.same({ chat.choices[1].message.content, chat.choices[1].message.content }, { text, table.concat(bytes) })
   end)
 
   it("takes what clients send in place of nothing", function()
@@ -351,6 +386,14 @@ describe("a program that serves", function()
     table.sort(names)
     assert.same({ "a?b", "colour", "nick", "reasoning_effort", "temprature", ("x"):rep(63) }, names)
     assert.matches(", 1 written, ignored fields: [%w_ ?]*temprature", server:said())
+    body = { messages = { { role = "user", content = { { type = "text", text = "a", detail = "low",
+      cache_control = { type = "x" } } } } }, max_tokens = 1, stream = true, stream_options = { include_usage = true,
+      continuous_usage_stats = true }, response_format = { type = "text", schema = { type = "null" } } }
+    _, _, text = server:ask("/v1/chat/completions", body, "-i")
+    names = {}
+    for name in text:match("\nIgnored%-Fields: ([^\r]*)"):gmatch("%S+") do names[#names + 1] = name end
+    table.sort(names)
+    assert.same({ "content.detail", "response_format.schema", "stream_options.continuous_usage_stats" }, names)
     _, _, text = server:ask("/v1/completions", { prompt = "a", max_tokens = 1 }, "-i")
     assert.falsy(text:find("Ignored", 1, true))
     _, _, text = server:ask("/v1/completions", { prompt = "a", max_tokens = 1, [("x"):rep(80)] = 1,
@@ -613,79 +656,6 @@ describe("a program that serves", function()
     end
     status, said = server:ask("/v1/models", nil, "-H 'Expect: tea' -X POST -d a")
     assert.same({ 417, "Expect: 100-continue is allowed" }, { status, said.error.message })
-  end)
-
-  it("completes sources of a model with an encoder", function()
-    local model = own.root .. "/tests/hf/translations/t5"
-    own.sh(("%s build %s kernels=c sequences=3 adapters.sql=%s/adapters/sql adapters.tone=%s/adapters/tone --serve "
-      .. "-o t5 >log 2>&1 || cat log"):format(shell(own.root .. "/gen/attn2c"), shell(model), shell(model),
-      shell(model)))
-    local prompts, words = { "the cat sat", "a dog", "where is it?" }, {}
-    for i, each in ipairs(prompts) do words[i] = "--prompt " .. shell(each) end
-    local line = "t5/t5 %s --weights " .. shell(model)
-    local expected = own.lines_of(own.sh(line:format("generate") .. " --greedy --tokens 10 --format jsonl "
-      .. table.concat(words, " ")))
-    local other = serving.start(own.folder, line:format("serve"))
-    local _, said = other:ask("/v1/completions", { prompt = prompts, n = 2, max_tokens = 10, temperature = 0 })
-    for i, choice in ipairs(said.choices) do
-      assert.equal(dkjson.decode(expected[(i + 1) // 2]).text, choice.text)
-    end
-    assert.equal(6, #said.choices)
-    local status = other:ask("/v1/chat/completions", { messages = { { role = "user", content = "a" } } })
-    assert.equal(404, status)
-    local texts, asked = {}, {}
-    for i, name in ipairs { "t5", "sql", "tone", "t5" } do -- places keep no source of another adapter
-      asked[i] = { "/v1/completions", { model = name, prompt = prompts[1], max_tokens = 10, temperature = 0 } }
-      texts[i] = select(2, other:ask(table.unpack(asked[i]))).choices[1].text
-      local more = (" --greedy --tokens 10 --format jsonl %s --adapter %s"):format(words[1],
-        i % 3 == 1 and "none" or name)
-      assert.equal(dkjson.decode(own.sh(line:format("generate") .. more)).text, texts[i])
-    end
-    assert.is_true(texts[1] ~= texts[2] and texts[2] ~= texts[3] and texts[1] ~= texts[3])
-    for i, each in ipairs(other:ask_all(asked)) do assert.equal(texts[i], dkjson.decode(each).choices[1].text) end
-    other:stop()
-    assert.equal("", own.sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=t5:%s /usr/bin/python3 -W error %s t5 %s"):format(
-      shell(own.root .. "/tests/bindings"), shell(own.root .. "/tests/bindings/source_adapters.py"), shell(model))))
-  end)
-
-  -- The languages of a folder of the goldens; a fault in the last.
-  local translators = { nllb = { "eng_Latn", "fra_Latn" }, mbart_50 = { "en_XX", "de_DE" }, m2m_100 = { "en", "de" },
-    mbart = { "en_XX", "ro_RO" }, marian = { false, "fra" } }
-
-  tried("translates between languages that a request names", function()
-    for name, languages in pairs(translators) do
-      local model = own.root .. "/tests/hf/translations/" .. name
-      own.sh(("%s build %s kernels=c sequences=3 --serve -o %s >log 2>&1 || cat log"):format(
-        shell(own.root .. "/gen/attn2c"), shell(model), name))
-      local line = ("%s/%s %%s --weights %s"):format(name, name, shell(model))
-      local words = (languages[1] and "--source-language " .. languages[1] or "") .. " --target-language "
-        .. languages[2]
-      local want = dkjson.decode(own.sh(line:format("generate") .. " --greedy --tokens 8 --format jsonl --prompt 'a b' "
-        .. words))
-      local other = serving.start(own.folder, line:format("serve"))
-      local function ask(fields)
-        fields.max_tokens, fields.temperature = 8, 0
-        return other:ask("/v1/completions", fields)
-      end
-      local _, said = ask { prompt = { "a b", "a b" }, source_language = languages[1] or nil,
-        target_language = languages[2] }
-      assert.same({ want.text, want.text }, { said.choices[1].text, said.choices[2].text }, name)
-      local _, plain = ask { prompt = "a b" }
-      local usual = dkjson.decode(own.sh(line:format("generate")
-        .. " --greedy --tokens 8 --format jsonl --prompt 'a b'"))
-      assert.equal(usual.text, plain.choices[1].text)
-      local status, refused = ask { prompt = "a", target_language = "xx" }
-      assert.same({ 400, "target_language" }, { status, refused.error.param })
-      assert.matches("^target_language: no language is called xx", refused.error.message)
-      if name == "marian" then
-        status, refused = ask { prompt = { 1, 2 }, target_language = languages[2] }
-        assert.same({ 400, "target_language: goes with prompts that are texts, as its token is in front of the "
-          .. "source" }, { status, refused.error.message })
-        status, refused = ask { prompt = "a", source_language = "fra" }
-        assert.same({ 400, "source_language" }, { status, refused.error.param })
-      end
-      other:stop()
-    end
   end)
 
   it("is in no other program", function()

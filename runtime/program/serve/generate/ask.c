@@ -301,6 +301,11 @@ static asked_form read_form(attn2c_request *r, json_t *any_object) {
     attn2c_request_refuse(r, "grammar", grammar, "a text in GBNF is allowed");
   if (grammar) form = (asked_form){"grammar", json_string_value(grammar), NULL}, count++;
   if (schema) form = (asked_form){"json_schema", NULL, schema}, count++;
+  attn2c_request_ignore_others(r->exchange, "response_format", format,
+                               type && strcmp(type, "json_object") == 0   ? "type schema"
+                               : type && strcmp(type, "json_schema") == 0 ? "type json_schema"
+                                                                          : "type");
+  attn2c_request_ignore_others(r->exchange, "json_schema", of, "name description schema strict");
   if (count > 1)
     attn2c_request_refuse(r, grammar ? "grammar" : "json_schema", grammar ? grammar : schema,
                           "one of response_format, grammar and json_schema is allowed");
@@ -423,6 +428,7 @@ static void read_stream(attn2c_request *r, attn2c_ask *ask) {
     attn2c_request_refuse(r, "stream_options", options, "an object is allowed");
   attn2c_request inner = {.exchange = r->exchange, .given = options, .failed = r->failed};
   if (options) attn2c_request_flag(&inner, "include_usage", &ask->with_usage);
+  attn2c_request_ignore_others(r->exchange, "stream_options", options, "include_usage include_obfuscation");
   r->failed = inner.failed;
 }
 

@@ -1,7 +1,7 @@
 /* chat.c - the messages of a chat, which the model's chat template makes a prompt. */
 #include "program/serve/generate/generate.h"
 
-#include "program/text/generate_left_out.h"
+#include "model/text/left_out.h"
 
 enum { MOST_MESSAGES = 4096, MOST_VALUES = 1 << 16, MOST_KEYS = 256, MOST_DEPTH = 64 };
 
@@ -46,6 +46,8 @@ static char *join_parts(attn2c_request *r, const json_t *parts, size_t *length) 
       return NULL;
     }
     all += json_string_length(text);
+    /* Marks of caches change no answer. */
+    attn2c_request_ignore_others(r->exchange, "content", part, "type text cache_control");
   }
   char *joined = malloc(all + 1);
   *length = 0;

@@ -17,21 +17,32 @@ static const char *reason_of(const news *n) {
                                                                     : "stop";
 }
 
-static json_t *token_text(const attn2c_serve_generate *g, int32_t id, json_t **bytes) {
-  const char *text = "";
-  size_t length = 0;
-  if (attn2c_text_decode(g->showing, &id, 1, 0, &text, &length) != ATTN2C_OK) length = 0;
-  if (bytes) {
-    *bytes = json_array();
-    for (size_t i = 0; i < length; i++) json_array_append_new(*bytes, json_integer((unsigned char)text[i]));
-  }
-  return attn2c_json_text(text, length);
+/* The bytes that a token adds to a text, or the name of a special one. */
+typedef struct {
+  const char *bytes;
+  size_t length;
+  int is_special;
+} token_text;
+
+/* is_first: at the beginning of the text. */
+static token_text text_of(const attn2c_serve_generate *g, int32_t id, int is_first) {
+  const attn2c_tokenizer *tokenizer = g->written ? g->written : g->tokenizer;
+  token_text t = {"", 0, 0};
+  const int status = attn2c_text_pieces_of(tokenizer) != ATTN2C_TEXT_PIECES_NONE
+                         ? attn2c_text_piece(g->showing, id, is_first, &t.bytes, &t.length)
+                         : attn2c_text_decode(g->showing, &id, 1, 1, &t.bytes, &t.length);
+  if (status == ATTN2C_OK && t.length > 0) return t;
+  if (is_first && !text_of(g, id, 0).is_special) return (token_text){"", 0, 0}; /* a blank that is left out */
+  const char *name = attn2c_text_token(tokenizer, id, &t.length);
+  return (token_text){name ? name : "", name ? t.length : 0, 1};
 }
 
 static json_t *chat_token(const attn2c_serve_generate *g, int32_t id, float log_probability) {
-  json_t *bytes, *text = token_text(g, id, &bytes);
-  return json_pack("{s:o, s:o, s:o}", "token", text, "logprob", attn2c_json_number((double)log_probability),
-                   "bytes", bytes);
+  const token_text t = text_of(g, id, 0);
+  json_t *bytes = json_array();
+  for (size_t i = 0; i < t.length; i++) json_array_append_new(bytes, json_integer((unsigned char)t.bytes[i]));
+  return json_pack("{s:o, s:o, s:o}", "token", attn2c_json_text(t.bytes, t.length), "logprob",
+                   attn2c_json_number((double)log_probability), "bytes", bytes);
 }
 
 /* Returns the log-probabilities of tokens from number `first` on, in the form of chats. */
@@ -57,12 +68,23 @@ static json_int_t characters(const char *text, size_t length) {
   return count;
 }
 
-/* Returns the number of characters that a token has in a text, where special tokens have none. */
-static json_int_t shown_characters(const attn2c_serve_generate *g, int32_t id) {
-  const char *text = "";
-  size_t length = 0;
-  return attn2c_text_decode(g->showing, &id, 1, 1, &text, &length) == ATTN2C_OK ? characters(text, length)
-                                                                                : 0;
+/* Returns the name of a token in the form of completions. A part of a character is "bytes:\\xe2". */
+static json_t *name_of(token_text t) {
+  static const char begin[] = "bytes:";
+  json_t *name = json_stringn(t.bytes, t.length); /* NULL: no UTF-8 */
+  ATTN2C_OWN char *shown = name ? NULL : malloc(sizeof begin + 4 * t.length);
+  if (!shown) return name;
+  char *at = shown + sprintf(shown, "%s", begin);
+  for (size_t i = 0; i < t.length; i++) at += sprintf(at, "\\x%02x", (unsigned char)t.bytes[i]);
+  return json_string(shown);
+}
+
+/* True if an answer's first token begins its text: it is of the prompt, or after one without text. */
+static int begins_text(const attn2c_serve_generate *g, const attn2c_asked *answer) {
+  int is_first = 1;
+  for (int32_t i = 0; i < answer->prompt_count && is_first && !answer->ask->echo; i++)
+    is_first = text_of(g, answer->prompt[i], 1).is_special;
+  return is_first;
 }
 
 /* Does the same in the form of completions. */
@@ -73,22 +95,23 @@ static json_t *completion_logs(const attn2c_serve_generate *g, const attn2c_aske
   const size_t of_prompt = ask->echo ? (size_t)answer->prompt_count : 0;
   const json_int_t before = ask->echo && prompt ? characters(prompt, strlen(prompt)) : 0;
   json_int_t place = 0;
+  int is_first = first == 0 && begins_text(g, answer);
   for (size_t i = first; i < answer->token_count; i++) {
     const attn2c_asked_token *token = &answer->tokens[i];
-    json_t *text = token_text(g, token->id, NULL),
-           *tops = isnan(token->log_probability) ? json_null() : json_object();
+    json_t *tops = isnan(token->log_probability) ? json_null() : json_object();
     for (int32_t k = 0; k < token->tops; k++) {
       const attn2c_top_token *top = &answer->tops[token->first + k];
-      json_t *name = token_text(g, top->id, NULL);
+      json_t *name = name_of(text_of(g, top->id, is_first));
       if (name)
         json_object_set_new(tops, json_string_value(name), attn2c_json_number((double)top->log_probability));
       json_decref(name);
     }
+    const token_text text = text_of(g, token->id, is_first);
     const size_t at = token->at < answer->length ? token->at : answer->length;
     json_array_append_new(places,
                           json_integer(i < of_prompt ? place : before + characters(answer->text, at)));
-    place += i < of_prompt ? shown_characters(g, token->id) : 0;
-    json_array_append_new(tokens, text);
+    json_array_append_new(tokens, name_of(text));
+    if (!text.is_special) is_first = 0, place += characters(text.bytes, text.length);
     json_array_append_new(numbers, attn2c_json_number((double)token->log_probability));
     json_array_append_new(lists, tops);
   }

@@ -141,7 +141,10 @@ static int read_one(attn2c_request *r, const attn2c_descriptor *model, attn2c_te
   if (json_is_object(value) && (forms & ATTN2C_MAY_BE_PAGE))
     return read_one(r, model, job, json_object_get(value, "text"), ATTN2C_MAY_BE_PAIR, used, asked) &&
            read_page(r, model, job, value, used, asked);
-  if (json_is_object(value) && (forms & ATTN2C_TEXT_OBJECT)) value = json_object_get(value, "text");
+  if (json_is_object(value) && (forms & ATTN2C_TEXT_OBJECT)) {
+    attn2c_request_ignore_others(r->exchange, job->field, value, "text id");
+    value = json_object_get(value, "text");
+  }
   if (json_is_string(value)) return read_text(value, &asked->text, &asked->length);
   if ((forms & ATTN2C_MAY_BE_PAIR) && (count == 1 || count == 2))
     return read_text(json_array_get(value, 0), &asked->text, &asked->length) &&
@@ -197,7 +200,9 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
   attn2c_text_job *job = calloc(1, sizeof *job);
   if (job) {
     job->job = (attn2c_job){.kind = &kind};
+    job->job.server = server;
     job->is_single = is_single, job->field = name;
+    job->function = server->model->text->function;
     job->work.count = count;
     job->work.output = server->model->text->output, job->work.width = server->text->width;
     job->work.list = calloc(count, sizeof *job->work.list);

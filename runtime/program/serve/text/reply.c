@@ -57,13 +57,12 @@ static int by_score(const void *a, const void *b) {
 /* Returns the best texts, each as an object with its score under `key`. */
 static json_t *ranked(const attn2c_text_job *job, const char *key) {
   const attn2c_texts_work *work = &job->work;
-  const attn2c_label_function function = job->is_raw ? ATTN2C_AS_IT_IS : facts_of(job)->function;
   place *places = malloc((work->count + 1) * sizeof *places);
   json_t *list = json_array();
   int failed = !places;
   for (size_t i = 0; i < work->count && !failed; i++) {
     attn2c_pick pick;
-    attn2c_best(work->values + i, 1, function, 1, &pick);
+    attn2c_best(work->values + i, 1, job->function, 1, &pick);
     places[i] = (place){i, pick.score};
   }
   if (!failed) qsort(places, work->count, sizeof *places, by_score);
@@ -94,16 +93,47 @@ char *attn2c_reply_results(const attn2c_text_job *job, size_t *length) {
   return text_of(object, 0, length);
 }
 
+/* Gives a member of an object another name. */
+static int rename_member(json_t *object, const char *name, const char *other) {
+  json_t *value = json_object_get(object, name);
+  return value && (json_object_set(object, other, value) != 0 || json_object_del(object, name) != 0);
+}
+
+char *attn2c_reply_pipeline(const attn2c_text_job *job, size_t *length) {
+  static const char *const names[][2] = {{"begin", "start"}, {"text", "word"}, {"label", "entity"}};
+  const attn2c_texts_work *work = &job->work;
+  json_t *list = json_array(), *each;
+  int failed = 0;
+  for (size_t i = 0; i < work->count && !failed; i++) {
+    json_t *answer = json_loads(work->answers[i], JSON_DECODE_ANY, NULL);
+    json_t *tokens = json_object_get(answer, "tokens"), *kept = tokens ? json_array() : json_incref(answer);
+    size_t t;
+    if (json_object_get(answer, "answer")) failed |= rename_member(answer, "begin", "start");
+    json_array_foreach(tokens, t, each) {
+      const char *label = json_string_value(json_object_get(each, "label"));
+      if (label && strcmp(label, "O") == 0) continue; /* as the pipeline leaves them out */
+      for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        failed |= rename_member(each, names[n][0], names[n][1]);
+      failed |= json_array_append(kept, each) != 0;
+    }
+    json_decref(answer);
+    failed |= json_array_append_new(list, kept) != 0;
+  }
+  json_t *whole = job->is_single ? json_incref(json_array_get(list, 0)) : json_incref(list);
+  json_decref(list);
+  return text_of(whole, failed, length);
+}
+
 char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length) {
   const attn2c_texts_work *work = &job->work;
   const struct attn2c_serve_text *text = job->job.server->text;
-  const attn2c_label_function function = job->is_raw ? ATTN2C_AS_IT_IS : facts_of(job)->function;
+  const int most = job->top && job->top < ATTN2C_MAX_TOP ? (int)job->top : ATTN2C_MAX_TOP;
   ATTN2C_OWN attn2c_pick *picks = malloc(ATTN2C_MAX_TOP * sizeof *picks);
   char *whole = picks ? malloc(work->count * (text->label_bytes + 3) + 3) : NULL, *at = whole;
   if (whole && !job->is_single) *at++ = '[';
   for (size_t i = 0; i < work->count && whole; i++) {
     const float *scores = work->values + i * work->width;
-    const int count = attn2c_best(scores, (int64_t)work->width, function, ATTN2C_MAX_TOP, picks);
+    const int count = attn2c_best(scores, (int64_t)work->width, job->function, most, picks);
     if (i) *at++ = ',';
     *at++ = '[';
     for (int p = 0; p < count; p++) {
@@ -123,8 +153,9 @@ char *attn2c_reply_similarities(const attn2c_text_job *job, size_t *length) {
   json_t *list = json_array();
   int failed = 0;
   for (size_t i = 1; i < work->count; i++) {
-    const double cosine = attn2c_cosine(work->values, work->values + i * work->width, (int64_t)work->width);
-    failed |= json_array_append_new(list, attn2c_json_number(cosine)) != 0;
+    const double likeness = attn2c_similarity_of(facts_of(job)->similarity, work->values,
+                                                 work->values + i * work->width, (int64_t)work->width);
+    failed |= json_array_append_new(list, attn2c_json_number(likeness)) != 0;
   }
   return text_of(list, failed, length);
 }

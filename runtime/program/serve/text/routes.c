@@ -93,6 +93,12 @@ static void embed_all(attn2c_server *server, attn2c_exchange *exchange, const js
   attn2c_text_job_submit(server, &r, job);
 }
 
+/* Reads `raw_scores`: scores as the model has them. */
+static void read_function(attn2c_request *r, attn2c_text_job *job) {
+  int is_raw = 0;
+  if (attn2c_request_flag(r, "raw_scores", &is_raw) && is_raw) job->function = ATTN2C_AS_IT_IS;
+}
+
 /* Reads a ranking; the names of its fields depend on the API. */
 static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given, const char *texts,
                  const char *returns, char *(*write)(const attn2c_text_job *, size_t *)) {
@@ -106,7 +112,7 @@ static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t 
   attn2c_text_job_options(server, &r, job);
   attn2c_request_integer(&r, attn2c_request_either(&r, "top_n", "top_k"), 1, INT32_MAX, &top);
   job->top = (size_t)top;
-  attn2c_request_flag(&r, "raw_scores", &job->is_raw);
+  read_function(&r, job);
   attn2c_request_flag(&r, returns, &job->has_texts);
   job->write = write;
   attn2c_text_job_submit(server, &r, job);
@@ -155,26 +161,57 @@ static void read_labels(attn2c_request *r, attn2c_texts_work *work) {
   attn2c_request_flag(r, "multi_label", &work->spans.several);
 }
 
+/* Options of Hugging Face's pipelines that are not supported and would change an answer. */
+static const attn2c_lacking lacking_in_pipelines[] = {
+    {"aggregation_strategy", "\"none\"", NULL},
+    {"align_to_words", "true", NULL},
+    {.names = "candidate_labels hypothesis_template targets stride ignore_labels doc_stride max_answer_len "
+              "max_question_len max_seq_len handle_impossible_answer"},
+    {.names = NULL}};
+
+/* Reads the options of labels. Other answers have none. */
+static void read_label_options(attn2c_request *r, attn2c_text_job *job) {
+  static const attn2c_lacking lacking[] = {{.names = "raw_scores function_to_apply"}, {.names = NULL}};
+  int64_t top = ATTN2C_MOST_ASKED;
+  int function = job->function;
+  if (!has_labels(job->job.server)) {
+    job->work.gets = ATTN2C_GETS_ANSWER;
+    attn2c_request_lacks_each(r, lacking);
+    attn2c_request_lacks(r, "top_k", "answers of this model are whole");
+    return;
+  }
+  attn2c_request_word(r, "function_to_apply", "softmax, sigmoid or none", &function);
+  job->function = (attn2c_label_function)function;
+  read_function(r, job);
+  attn2c_request_integer(r, "top_k", 1, INT32_MAX, &top);
+  job->top = (size_t)top;
+}
+
 static void predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
+  const int is_hub = !exchange->route->path[1];
+  const json_t *inputs = attn2c_request_field(&r, "inputs");
+  json_t *question = json_object_get(inputs, "question"), *about = json_object_get(inputs, "context");
+  json_auto_t *pair = question && about ? json_pack("{s:[O, O]}", "inputs", question, about) : NULL;
+  if (pair) r.given = pair;
   attn2c_text_job *job =
       attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_PAIR | ATTN2C_MAY_BE_PAGE, NULL);
+  r.given = given;
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
-  attn2c_request_flag(&r, "raw_scores", &job->is_raw);
+  if (is_hub) attn2c_request_lacks_each(&r, lacking_in_pipelines);
   if (server->model->text->spans) read_labels(&r, &job->work);
-  if (!has_labels(server)) job->work.gets = ATTN2C_GETS_ANSWER;
+  read_label_options(&r, job);
   /* Hugging Face's client takes the first of a list of texts, also of one text. */
-  if (has_labels(server) && !exchange->route->path[1]) job->is_single = 0;
-  job->write = has_labels(server) ? attn2c_reply_labels : attn2c_reply_lists;
+  if (has_labels(server) && is_hub) job->is_single = 0;
+  job->write = has_labels(server) ? attn2c_reply_labels : is_hub ? attn2c_reply_pipeline : attn2c_reply_lists;
   attn2c_text_job_submit(server, &r, job);
 }
 
 /* A text is compared with others: {"inputs": {"source_sentence", "sentences"}}. */
 static void similarity(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  const json_t *inputs = attn2c_request_field(&r, "inputs"),
-               *parameters = attn2c_request_field(&r, "parameters");
+  const json_t *inputs = attn2c_request_field(&r, "inputs");
   const json_t *source = json_object_get(inputs, "source_sentence"),
                *others = json_object_get(inputs, "sentences");
   if (!json_is_string(source) || json_array_size(others) == 0) {
@@ -182,16 +219,13 @@ static void similarity(attn2c_server *server, attn2c_exchange *exchange, const j
                           "an object with the text source_sentence and the list sentences is needed");
     return;
   }
-  if (parameters && !json_is_object(parameters)) {
-    attn2c_request_refuse(&r, "parameters", parameters, "an object is allowed");
-    return;
-  }
   json_t *list = json_pack("[O]", source);
   json_auto_t *joined =
       list && json_array_extend(list, (json_t *)others) == 0 ? json_pack("{s:O}", "sentences", list) : NULL;
   r.given = joined;
   attn2c_text_job *job = joined ? attn2c_text_job_of(server, &r, "sentences", 0, NULL) : NULL;
-  r.given = parameters ? parameters : given;
+  r.given = given;
+  attn2c_request_ignore_others(exchange, "inputs", inputs, "source_sentence sentences");
   if (!joined) attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the texts");
   attn2c_text_job_options(server, &r, job);
   if (job) {

@@ -23,8 +23,9 @@ struct attn2c_text_job {
   const char *first; /* that has the first of them; NULL: the same */
   /* Makes the reply in the loop's thread; NULL without memory. */
   char *(*write)(const attn2c_text_job *job, size_t *length);
-  int is_base64, is_raw, has_texts, is_single; /* of the reply */
-  size_t top;                                  /* texts of a ranking */
+  int is_base64, has_texts, is_single; /* of the reply */
+  attn2c_label_function function;      /* of scores */
+  size_t top;                          /* texts of a ranking, or labels of a text; 0: all */
 };
 
 /* The most texts of a request. */
@@ -55,6 +56,8 @@ char *attn2c_reply_embeddings(const attn2c_text_job *job, size_t *length); /* of
 char *attn2c_reply_lists(const attn2c_text_job *job, size_t *length);   /* of TEI: values, or JSON of each */
 char *attn2c_reply_ranks(const attn2c_text_job *job, size_t *length);   /* of TEI */
 char *attn2c_reply_results(const attn2c_text_job *job, size_t *length); /* of Jina and Cohere */
-char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length);  /* of TEI */
+/* As Hugging Face's pipelines have labels of tokens and answers to questions; others as JSON of each. */
+char *attn2c_reply_pipeline(const attn2c_text_job *job, size_t *length);
+char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length); /* of TEI */
 char *attn2c_reply_similarities(const attn2c_text_job *job,
                                 size_t *length); /* of the first text with others */

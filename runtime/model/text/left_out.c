@@ -1,5 +1,5 @@
-/* generate_left_out.c - finds a message that a template leaves out: another text in it changes nothing. */
-#include "program/text/generate_left_out.h"
+/* left_out.c - finds a message that a template leaves out: another text in it changes nothing. */
+#include "model/text/left_out.h"
 
 enum { MOST_TRIED = 8 };
 

@@ -1,4 +1,4 @@
-/* generate_left_out.h - finds messages that do not reach the model. */
+/* left_out.h - finds messages that do not reach the model. */
 #pragma once
 
 #include "chat/chat_template.h"
