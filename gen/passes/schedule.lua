@@ -287,9 +287,9 @@ local function saved_by_two(base, batch, parameters, cost_of)
       longest = longest + (segment.repeats + 1) // 2 * (whole / segment.repeats)
     elseif segment.mode == "phases" then
       for _, phase in ipairs(segment.phases) do
-        local chunks = phase.chunks
-        longest_of[chunks] = longest_of[chunks] or words.most(chunks, function(list) return list_cost(list, cost_of) end)
-        longest = longest + segment.repeats * longest_of[chunks]
+        local lists = phase.chunks
+        longest_of[lists] = longest_of[lists] or words.most(lists, function(list) return list_cost(list, cost_of) end)
+        longest = longest + segment.repeats * longest_of[lists]
       end
     else
       longest = longest + whole
