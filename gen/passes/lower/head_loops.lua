@@ -81,11 +81,10 @@ end
 
 -- Returns what is known of the heads that are lowered next in regions of this one's kind (plan/kinds.lua).
 local function known_of(self)
-  local region = self.region
-  if self.heads_region ~= region then self.heads_region, self.heads_number = region, 0 end
-  self.heads_number = self.heads_number + 1
-  local kind = region.like
+  local kind = self.region and self.region.like
   if not kind then return {} end
+  if self.heads_region ~= self.region then self.heads_region, self.heads_number = self.region, 0 end
+  self.heads_number = self.heads_number + 1
   local of_kind = self.heads_of[kind] or {}
   self.heads_of[kind] = of_kind
   of_kind[self.heads_number] = of_kind[self.heads_number] or {}
