@@ -5,6 +5,7 @@ local c = {}
 
 --- Returns a string literal. All characters except plain printable ASCII are escaped.
 function c.string(text)
+  if not text:find("[^%w_.]") then return '"' .. text .. '"' end
   return '"' .. text:gsub('[^%w %.%-_/%[%]():,=·]', function(character)
     return ("\\%03o"):format(character:byte())
   end):gsub("[\128-\255]", function(byte) return ("\\%03o"):format(byte:byte()) end) .. '"'

@@ -328,6 +328,7 @@ local function join_targets(builds)
   for i, build in ipairs(builds) do
     for name, bytes in pairs(most) do most[name] = math.max(bytes, build[name]) end
     build.has_tables, build.tables, build.is_whole = i == 1, "", false
+    build.views_of = first.build_suffix
     build.tensors_of = first_with(builds, "tensor_rows", build)
     build.weights_of = first_with(builds, "weight_rows", build)
     build.packings_of = first_with(builds, "packing_rows", build)

@@ -7,6 +7,7 @@
 -- splits the map and copies the tile. Where workers divide calls of any length, there is one more: `divided`, whose
 -- steps are in the scopes of data/loops.lua.
 --
+-- A section has its kind: the name of the first section whose regions are of the same kinds (plan/kinds.lua).
 -- A step has its op, unit, block and region, and the number of its task in the region (plan/partition.lua).
 -- A step names its operands as { buffer, offset, terms }: bytes from the buffer's first on, plus for each term its
 -- stride, in bytes, times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it. Equal
@@ -162,7 +163,7 @@ local function lower_as(state, variant, divided, share)
   local self = setmetatable({ storage = state.plan.storage, layouts = state.weights.layouts, entry = entry,
     variant = variant, divided = divided, whole = variant == "trace", state = state, lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
-    unit_number = 0, index_of = {}, tiles = {}, share = share }, Lowering)
+    unit_number = 0, index_of = {}, tiles = {}, share = share, heads_of = {} }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
   local segments = {}
   for _, segment in ipairs(state.plan.segments) do
@@ -175,7 +176,8 @@ local function lower_as(state, variant, divided, share)
         self.region, self.task = region, 1
         self[region.kind .. "_region"](self, region)
       end
-      lowered.sections[#lowered.sections + 1] = { name = section.name, steps = self.steps }
+      lowered.sections[#lowered.sections + 1] = { name = section.name, steps = self.steps,
+        kind = section.like or section.name }
     end
     segments[#segments + 1] = lowered
   end

@@ -146,22 +146,36 @@ local function list_cost(list, cost_of)
   return total
 end
 
-local function segment_cost(segment, cost_of)
-  return words.sum(segment.sections, function(section) return list_cost(section.steps, cost_of) end)
+-- Returns a function of a section that calls of(section) for the first of each kind only.
+local function by_kind(of)
+  local known = {}
+  return function(section)
+    known[section.kind] = known[section.kind] or of(section)
+    return known[section.kind]
+  end
 end
 
--- Returns a segment's phases for several workers, or nil if one worker is faster.
-local function in_phases(segment, threads, parameters, cost_of)
-  local phases, total = {}, 0
-  for _, section in ipairs(segment.sections) do
-    local atoms, of_step = atoms_of(section.steps, threads, cost_of)
-    for number, phase in ipairs(find_phases(atoms)) do
-      local count = divide(phase, threads, parameters)
-      phases[#phases + 1] = { section = section, chunks = chunks_of(section.steps, of_step, number, count) }
-    end
-    total = total + list_cost(section.steps, cost_of)
+local function segment_cost(segment, cost_of)
+  return words.sum(segment.sections, by_kind(function(section) return list_cost(section.steps, cost_of) end))
+end
+
+-- Returns a section's phases for several workers, a list of their chunks each.
+local function phases_of(section, threads, parameters, cost_of)
+  local phases = {}
+  local atoms, of_step = atoms_of(section.steps, threads, cost_of)
+  for number, phase in ipairs(find_phases(atoms)) do
+    phases[number] = chunks_of(section.steps, of_step, number, divide(phase, threads, parameters))
   end
-  return #phases > 0 and total / #phases >= parameters.least_phase and phases or nil
+  return phases
+end
+
+-- Returns a segment's phases for several workers, or nil if one worker is faster. divided: phases_of.
+local function in_phases(segment, parameters, cost_of, divided)
+  local phases = {}
+  for _, section in ipairs(segment.sections) do
+    for _, chunks in ipairs(divided(section)) do phases[#phases + 1] = { section = section, chunks = chunks } end
+  end
+  return #phases > 0 and segment_cost(segment, cost_of) / #phases >= parameters.least_phase and phases or nil
 end
 
 -- Returns a section's steps as items: scopes with all that is in them, and steps outside of scopes; { steps, scope: the
@@ -225,14 +239,15 @@ local function runs_of(segment, threads, batch, parameters)
   return math.min(segment.repeats, threads * parameters.chunks)
 end
 
--- Returns the program for a number of workers.
-local function schedule_program(base, threads, batch, parameters, cost_of)
-  local program = { entry = base.entry, variant = base.variant, divided = base.divided, threads = threads,
-    segments = {}, buffers = base.buffers, lines = 0 }
-  for i, segment in ipairs(base.segments) do
+-- Returns the segments of a program for a number of workers. is_counted: only the costs of steps are read, which are
+-- equal in sections of one kind.
+local function segments_of(base, threads, batch, parameters, cost_of, is_counted)
+  local function divided(section) return phases_of(section, threads, parameters, cost_of) end
+  if is_counted then divided = by_kind(divided) end
+  return words.map(base.segments, function(segment)
     local new = { name = segment.name, micro_batch = segment.micro_batch, repeats = segment.repeats,
       sections = segment.sections, mode = "serial" }
-    if base.divided then
+    if base.divided and not is_counted then
       new.mode, new.phases = "phases", open_phases(segment, threads, parameters, cost_of)
     elseif threads > 1 then
       if segment.partition[threads].axis == "sequences" then
@@ -240,12 +255,18 @@ local function schedule_program(base, threads, batch, parameters, cost_of)
           new.mode, new.chunks = "micro_batches", runs_of(segment, threads, batch, parameters)
         end
       else
-        new.phases = in_phases(segment, threads, parameters, cost_of)
+        new.phases = in_phases(segment, parameters, cost_of, divided)
         if new.phases then new.mode = "phases" end
       end
     end
-    program.segments[i] = new
-  end
+    return new
+  end)
+end
+
+-- Returns the program for a number of workers.
+local function schedule_program(base, threads, batch, parameters, cost_of)
+  local program = { entry = base.entry, variant = base.variant, divided = base.divided, threads = threads,
+    segments = segments_of(base, threads, batch, parameters, cost_of), buffers = base.buffers, lines = 0 }
   programs.each(program, function(step)
     if programs.is_call(step) then program.lines = program.lines + panel_loops.count(step) end
   end)
@@ -257,18 +278,18 @@ end
 -- all, at most a half. A call of any length counts as one of the longest sequence, and rows that a call divides count
 -- as one worker's.
 local function saved_by_two(base, batch, parameters, cost_of)
-  local alone, longest = 0, 0
-  base = setmetatable({ divided = false }, { __index = base })
-  local program = schedule_program(base, 2, batch, setmetatable({ chunks = 1 }, { __index = parameters }), cost_of)
-  for _, segment in ipairs(program.segments) do
+  local alone, longest, longest_of = 0, 0, {}
+  parameters = setmetatable({ chunks = 1 }, { __index = parameters })
+  for _, segment in ipairs(segments_of(base, 2, batch, parameters, cost_of, true)) do
     local whole = segment.repeats * segment_cost(segment, cost_of)
     alone = alone + whole
     if segment.mode == "micro_batches" then
       longest = longest + (segment.repeats + 1) // 2 * (whole / segment.repeats)
     elseif segment.mode == "phases" then
       for _, phase in ipairs(segment.phases) do
-        local most = words.most(phase.chunks, function(list) return list_cost(list, cost_of) end)
-        longest = longest + segment.repeats * most
+        local lists = phase.chunks
+        longest_of[lists] = longest_of[lists] or words.most(lists, function(list) return list_cost(list, cost_of) end)
+        longest = longest + segment.repeats * longest_of[lists]
       end
     else
       longest = longest + whole

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { NUMBERS = ATTN2C_BLOCK_NUMBERS, LARGEST = 127 };
+enum { NUMBERS = ATTN2C_BLOCK_NUMBERS };
 
 /* An f16 has 11 significant bits; its smallest unit is 2^-24, its largest number 65504. */
 enum { HALF_BITS = 11, HALF_LEAST_EXPONENT = -24 };
@@ -58,7 +58,7 @@ static void integers_of(const attn2c_type_facts *facts, int *least, int *most) {
   const int all = 1 << facts->bits;
   *least = facts->has_minimum && facts->bits < 8 ? 0 : -all / 2;
   *most = *least + all - 1;
-  if (facts->bits == 8 && !facts->has_minimum) *least = -LARGEST;
+  if (facts->bits == 8 && !facts->has_minimum) *least = -REFERENCE_LARGEST;
   if (facts->value_count) *least = facts->values[0], *most = facts->values[facts->value_count - 1];
 }
 
@@ -163,7 +163,7 @@ static void scale_of(const attn2c_type_facts *facts, const float *x, const signe
     *scale = on_grid(facts, (high - low) / (most - least));
     *minimum = on_grid(facts, low - least * *scale);
   } else {
-    *scale = on_grid(facts, (float)(facts->bits == 8 ? fabs(largest) / LARGEST : largest / least));
+    *scale = on_grid(facts, (float)(facts->bits == 8 ? fabs(largest) / REFERENCE_LARGEST : largest / least));
   }
   if (attn2c_is_searched(facts) && all_finite && count > 0)
     improve(facts, x, powers, count, low, facts->has_minimum ? high - low : largest, scale, minimum);
@@ -274,9 +274,6 @@ void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_
   }
 }
 
-/* A scale is at least this, the smallest normal float twice. */
-static const double LEAST_SCALE = 0x1p-125;
-
 /* parts: into which steps of the largest magnitude / 127 are divided */
 static int quantise(const attn2c_reference_call *call, int parts) {
   const float *x = call->in[0];
@@ -287,7 +284,7 @@ static int quantise(const attn2c_reference_call *call, int parts) {
       const int64_t count = width - first < NUMBERS ? width - first : NUMBERS;
       const float *of_x = x + r * width + first;
       const double largest = attn2c_reference_byte_scale(of_x, count);
-      const float scale = (float)(isnan(largest) ? largest : fmax(largest / parts, LEAST_SCALE));
+      const float scale = (float)(isnan(largest) ? largest : fmax(largest / parts, REFERENCE_LEAST_SCALE));
       for (int64_t i = 0; i < count; i++)
         y[r * width + first + i] = scale * attn2c_reference_byte(of_x[i], scale);
     }

@@ -2,13 +2,12 @@
  * column, scores and context of integers, and weights from 0 to 255. Integers are floats on the grid of their
  * type. */
 #include "reference/ops.h"
+#include "reference/types.h"
 
 #include <float.h>
 #include <math.h>
 
-/* As in types.c: the largest integer, and the smallest scale. */
-enum { LARGEST = 127, LARGEST_WEIGHT = 255 };
-static const double LEAST_SCALE = 0x1p-125;
+enum { LARGEST_WEIGHT = 255 };
 
 /* The sizes of rows [batch][rows][width], and the lengths of the sequences, an operand, or NULL. */
 typedef struct {
@@ -64,7 +63,7 @@ int attn2c_reference_column_scale(const attn2c_reference_call *call) {
         const double number = x[(b * of.rows + i) * of.width + c];
         if (isfinite(number)) largest = fmax(largest, fabs(number));
       }
-      y[b * of.width + c] = (float)fmax(largest / LARGEST, LEAST_SCALE);
+      y[b * of.width + c] = (float)fmax(largest / REFERENCE_LARGEST, REFERENCE_LEAST_SCALE);
     }
   return ATTN2C_OK;
 }

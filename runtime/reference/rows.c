@@ -426,11 +426,11 @@ static double gelu_tanh(double x) {
   return x * sigmoid(2 * sqrt_2_over_pi * (x + 0.044715 * x * x * x));
 }
 
-#define ROW(name, function, relative, flushed) {#name, function},
+#define ACTIVATION(name, function, relative, flushed) {#name, function},
 static const struct {
   const char *name;
   double (*function)(double);
-} activations[] = {ATTN2C_ACTIVATIONS(ROW)};
+} activations[] = {ATTN2C_ACTIVATIONS(ACTIVATION)};
 
 /* y[i] = x[i], at most limit and, but for only_above, at least -limit */
 int attn2c_reference_clamp(const attn2c_reference_call *call) {

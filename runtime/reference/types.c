@@ -34,12 +34,9 @@ int attn2c_reference_round(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* The integers of int8 go from -127 to 127, and a row's scale is its largest magnitude / 127. Odd integers of
- * 4 bits go from -15 to 15, and the scale is the largest magnitude / 16. */
-enum { INT8_LARGEST = 127, ODD_PARTS = 16, ODD_BITS = 4 };
-
-/* The smallest scale: rounding to it is then off by at most half of it, the smallest normal float. */
-static const double LEAST_SCALE = 0x1p-125;
+/* A row's scale is its largest magnitude / 127. Odd integers of 4 bits go from -15 to 15, and the scale is
+ * the largest magnitude / 16. */
+enum { ODD_PARTS = 16, ODD_BITS = 4 };
 
 /* Returns x times its factor, as a float; factors NULL: ones. */
 static float smoothed(const float *x, const float *factors, int64_t i) {
@@ -53,7 +50,7 @@ static float scale_of(const float *x, const float *factors, int64_t count, int m
     if (isnan(x[i])) return NAN;
     largest = fmax(largest, fabs((double)smoothed(x, factors, i)));
   }
-  return (float)fmax(largest / most, LEAST_SCALE);
+  return (float)fmax(largest / most, REFERENCE_LEAST_SCALE);
 }
 
 /* Returns x (1 / scale), rounded to the nearest integer; the quotient and the product are floats. */
@@ -73,7 +70,7 @@ static float odd_of(float x, float scale) {
 }
 
 float attn2c_reference_byte_scale(const float *x, int64_t count) {
-  return scale_of(x, NULL, count, INT8_LARGEST);
+  return scale_of(x, NULL, count, REFERENCE_LARGEST);
 }
 
 float attn2c_reference_byte(float x, float scale) { return integer_of(x, scale); }
@@ -111,7 +108,7 @@ int attn2c_reference_row_scale(const attn2c_reference_call *call) {
                                         "guard that has one part for each");
   const float *x = call->in[0], *factors = call->in[1], *guard = call->in[2];
   float *y = call->out;
-  const int most = attn2c_number(call->op, "bits", 8) == ODD_BITS ? ODD_PARTS : INT8_LARGEST;
+  const int most = attn2c_number(call->op, "bits", 8) == ODD_BITS ? ODD_PARTS : REFERENCE_LARGEST;
   for (int64_t r = 0; r < rows; r++)
     y[r] = guard && !are_finite(guard + r * guarded, guarded) ? NAN
                                                               : scale_of(x + r * width, factors, width, most);

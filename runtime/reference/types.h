@@ -4,6 +4,11 @@
 #include "base/descriptor.h"
 #include "formats/scale_block.h"
 
+/* The largest integer of int8, whose least one is its negative, and the smallest scale: rounding to it is
+ * then off by at most half of it, the smallest normal float. */
+enum { REFERENCE_LARGEST = 127 };
+#define REFERENCE_LEAST_SCALE 0x1p-125
+
 /* Returns x rounded to bf16: to nearest, ties to even. Denormals become zero, too large numbers infinity. */
 float attn2c_reference_bf16(float x);
 /* Returns the distance of neighbours on the grid around a number. */

@@ -112,8 +112,13 @@ return function(of, spec)
       filter = "stretches of layers", wrong = "weights to prefetch that move otherwise are counted from one base" },
   }
 
+  of("gen/passes/checks/beside.lua", spec .. "passes/checks/repeated_spec.lua") {
+    { name = "beside_next", old = "spans[i + 1] and spans[i + 1].first < span.stop or false", new = "false",
+      filter = "are checked", wrong = "a buffer below another one that has some of its bytes is apart" },
+  }
+
   of("gen/passes/checks/repeated.lua", spec .. "passes/checks/repeated_spec.lua") {
-    { name = "repeated_place", old = "local place = beside and (#beside == 0 and \"apart\" or program.offsets[name])",
+    { name = "repeated_place", old = "local place = self.is_beside[name] and program.offsets[name] or \"apart\"",
       new = "local place = \"apart\"", filter = "are checked", wrong = "layers with other places in memory are alike" },
     { name = "repeated_offset", old = "step) .. \" \" .. operand.offset .. of_terms", new = "step) .. of_terms",
       filter = "are checked", wrong = "layers with other places in a buffer are alike" },

@@ -1,6 +1,6 @@
 -- memory.lua: checks offsets: operands stay in their buffers, buffers in their memory, no value is overwritten.
 -- Lifetimes are computed again from the steps (flow.lua).
-local beside_of = require("passes.checks.beside")
+local besides = require("passes.checks.beside")
 local expect = require("passes.checks.expect")
 local flow = require("passes.checks.flow")
 local footprint = require("data.footprint")
@@ -189,8 +189,11 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     local unstored = unstored_of(program)
-    local beside = beside_of(program, check_offsets(state, program, unstored))
-    local some, stands_for = repeated.left_out(state, program, beside)
+    local names = check_offsets(state, program, unstored)
+    local some, stands_for = repeated.left_out(state, program, besides.any(program, names))
+    -- A buffer that is left out has the place of the one that stands for it, or no other's bytes.
+    local is_shared = words.any(program.segments, function(segment) return segment.mode == "micro_batches" end)
+    local beside = besides.of(program, is_shared and names or words.without(names, stands_for))
     if state.spec.symbols.rows.is_open then
       check_calls(state, some, beside, stands_for)
     else

@@ -64,8 +64,7 @@ function Reader:buffer(name, class, step)
   local shape = tensor and class ~= "arena" and ("%s %s %s %s"):format(table.concat(tensor.shape, "x"), tensor.type,
     tensor.grows, tensor.unbatched)
   local layout = class == "weight" and packed.bytes(tensor, self.state.weights.layouts[name])
-  local beside = self.beside[name]
-  local place = beside and (#beside == 0 and "apart" or program.offsets[name])
+  local place = self.is_beside[name] and program.offsets[name] or "apart"
   local storage = buffer and ("%s %s %s %s"):format(buffer.bytes, buffer.pitch, buffer.private,
     buffer.over and self:buffer(buffer.over, class, step))
   return ("new %s %s %s %s %s"):format(shape, layout, storage, place, program.own and program.own[name])
@@ -147,9 +146,9 @@ local function leave_out(self, layers, first, last, group)
 end
 
 --- Returns a program without the alike layers that show nothing new, and a table: buffer of such a layer -> the one
---- that stands for it. state: of the program's entry. beside: of beside.lua; nil: buffers have no places yet.
-function repeated.left_out(state, program, beside)
-  local self = setmetatable({ program = program, state = state, beside = beside or {}, tree = {}, number = 0,
+--- that stands for it. state: of the program's entry. is_beside: of beside.any; nil: buffers have no places yet.
+function repeated.left_out(state, program, is_beside)
+  local self = setmetatable({ program = program, state = state, is_beside = is_beside or {}, tree = {}, number = 0,
     of_terms = {}, of_buffer = {}, stands_for = {} }, Reader)
   local by_segment = {}
   for i, segment in ipairs(program.segments) do

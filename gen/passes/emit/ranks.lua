@@ -67,12 +67,29 @@ local function entries_of(values, described, tools)
   return list
 end
 
+-- Lists of a descriptor that ranks of one kind may share.
+local LISTS = { "tensor_rows", "attribute_lists", "stored_names", "stored_rows", "weight_rows", "packing_rows",
+  "order_rows", "growth_rows" }
+
+-- Returns these lists of a descriptor, and its operations, as text.
+local function lists_text(described)
+  local parts = words.map(LISTS, function(list) return table.concat(described[list], "\n") end)
+  for _, entry in ipairs(described.of_entries) do
+    words.append(parts, entry.op_rows, { entry.input_list, entry.output_list })
+  end
+  return table.concat(parts, "\n\n")
+end
+
 -- Returns the values of a descriptor over the values of a kind of rank. suffix: the end of the names of its lists.
-local function descriptor_of(values, build, suffix, name, tools)
-  local described = tools.described(build, suffix)
-  return tools.with(values, { build_suffix = suffix, tables = suffix, tensors_of = suffix, weights_of = suffix,
-    packings_of = suffix, orders_of = suffix, has_tables = true, descriptor = name, described = described,
-    is_whole = false,
+-- first: the values of the kind's first rank, whose lists stand for equal ones; nil: this is the first.
+local function descriptor_of(values, build, suffix, name, tools, first)
+  local described = tools.described(build, first and first.build_suffix or suffix)
+  local is_alike = first and lists_text(described) == lists_text(first.described)
+  if first and not is_alike then described = tools.described(build, suffix) end
+  local of = is_alike and first.build_suffix or suffix
+  return tools.with(values, { build_suffix = suffix, tables = of, tensors_of = of, weights_of = of,
+    packings_of = of, orders_of = of, views_of = suffix, has_tables = not is_alike, descriptor = name,
+    described = described, is_whole = false,
     parameters = tools.parameters(build), entries = entries_of(values, described, tools) }), described
 end
 
@@ -154,7 +171,8 @@ function emit_ranks.join(state, builds, tools)
     values.ranks = {}
     for _, member in ipairs(build.members) do
       local suffix = "_rank" .. member.rank
-      local of, described = descriptor_of(values, member, suffix, name .. suffix .. "_descriptor", tools)
+      local of, described = descriptor_of(values, member, suffix, name .. suffix .. "_descriptor", tools,
+        values.ranks[1])
       of.rank = member.rank
       targets[member.rank + 2], values.ranks[#values.ranks + 1] = of, of
       if member.rank % (state.spec.ranks or 1) == 0 then

@@ -20,7 +20,8 @@ local of_origin = words.set { "op", "unit", "block", "task" }
 function shared.loop_text(step) return words.plain_members(step, of_origin) end
 
 local function terms_text(operand)
-  local terms = operand.terms or {}
+  local terms = operand.terms
+  if not terms then return "" end
   return table.concat(words.map(words.sorted_keys(terms), function(symbol) return symbol .. terms[symbol] end), " ")
 end
 

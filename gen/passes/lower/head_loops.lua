@@ -37,50 +37,74 @@ local function strides_of(offset_of, count, group)
   return of_head, of_group
 end
 
--- Returns an operand with terms for the heads after the first; nil if their places are no equal distances apart.
--- offset_of: as above.
-local function for_all(operand, offset_of, count, group)
-  if not operand or not operand.buffer then return operand end
+-- Returns the strides { of_head, of_group } of an operand; NONE if it is in the same place in all heads; nil if its
+-- places are no equal distances apart. offset_of: as above.
+local function terms_of(operand, offset_of, count, group)
+  if not operand or not operand.buffer then return NONE end
   local of_head, of_group = strides_of(offset_of, count, group)
   if not of_head or operand.is_value and of_head + of_group > 0 then return nil end
-  if of_head + of_group == 0 then return operand end
-  local terms = { head = of_head > 0 and of_head or nil, kv_head = of_group > 0 and of_group or nil }
-  for symbol, stride in pairs(operand.terms or {}) do terms[symbol] = stride end
-  return words.merged(operand, { terms = terms })
+  return of_head + of_group > 0 and { of_head, of_group } or NONE
 end
 
--- Returns the arguments of each step of the first of several heads, with terms for the others; nil if these are not
--- like the first.
-local function arguments_of_all(lists, group)
+-- Returns such strides for each argument of each step of the first of several heads; nil if the others are not like it.
+local function strides_of_all(lists, group)
   local result = {}
   for at, step in ipairs(lists[1]) do
     for i = 2, #lists do
       if #lists[i] ~= #lists[1] or not is_like(step, lists[i][at]) then return nil end
     end
-    result[at] = step.arguments and {}
-    for name, operand in pairs(step.arguments or {}) do
-      result[at][name] = for_all(operand, function(i) return lists[i + 1][at].arguments[name].offset end, #lists, group)
-      if result[at][name] == nil then return nil end
+    result[at] = {}
+    for name, operand in pairs(step.arguments or NONE) do
+      result[at][name] = terms_of(operand, function(i) return lists[i + 1][at].arguments[name].offset end, #lists, group)
+      if not result[at][name] then return nil end
     end
   end
   return result
 end
 
+-- Gives the operands of the first head's steps their strides, and returns the steps.
+local function for_all(list, strides)
+  local steps = {}
+  for at, step in ipairs(list) do
+    for name, of in pairs(strides[at]) do
+      if of ~= NONE then
+        local operand = step.arguments[name]
+        local terms = { head = of[1] > 0 and of[1] or nil, kv_head = of[2] > 0 and of[2] or nil }
+        for symbol, stride in pairs(operand.terms or NONE) do terms[symbol] = stride end
+        step.arguments[name] = words.merged(operand, { terms = terms })
+      end
+    end
+    if step.form ~= "note" then steps[#steps + 1] = step end
+  end
+  return steps
+end
+
+-- Returns what is known of the heads that are lowered next in regions of this one's kind (plan/kinds.lua).
+local function known_of(self)
+  local kind = self.region and self.region.like
+  if not kind then return {} end
+  if self.heads_region ~= self.region then self.heads_region, self.heads_number = self.region, 0 end
+  self.heads_number = self.heads_number + 1
+  local of_kind = self.heads_of[kind] or {}
+  self.heads_of[kind] = of_kind
+  of_kind[self.heads_number] = of_kind[self.heads_number] or {}
+  return of_kind[self.heads_number]
+end
+
 --- Emits the steps of body(i) for `count` heads, or groups of heads, numbered from 0; `group` of them share keys and
---- values. title: what a note calls them if they are one loop; nil: nothing.
+--- values. title: what a note calls them if they are one loop; nil: nothing. Where the heads of one region are a loop,
+--- those of its kind are, with the same strides.
 function head_loops:heads(count, group, title, body)
-  local lists = {}
-  for i = 1, count do lists[i] = self:steps_of(function() body(i - 1) end) end
-  local all = count > 1 and arguments_of_all(lists, group)
-  if not all then
+  local known, lists, unit = known_of(self), {}, self.unit_number
+  for i = 1, known.strides and 1 or count do lists[i] = self:steps_of(function() body(i - 1) end) end
+  local strides = known.strides or count > 1 and strides_of_all(lists, group)
+  if not strides then
     for _, list in ipairs(lists) do self:add_steps(list) end
     return
   end
-  local steps = {}
-  for at, step in ipairs(lists[1]) do
-    step.arguments = all[at]
-    if step.form ~= "note" then steps[#steps + 1] = step end
-  end
+  known.strides, known.units = strides, known.units or self.unit_number - unit
+  self.unit_number = unit + known.units
+  local steps = for_all(lists[1], strides)
   if title then self:note(title) end
   self:loop("heads", { count = count, group = group }, function() self:add_steps(steps) end)
 end
