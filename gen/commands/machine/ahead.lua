@@ -7,12 +7,14 @@ local calls = require("commands.products.calls")
 local library = require("commands.products.library")
 local plan = require("passes.plan.ahead")
 local targets = require("data.targets")
+local tuning = require("passes.common.tuning")
 local types = require("data.types")
 local words = require("common.words")
 
 local ahead = {}
 
 local OUTPUTS, INPUTS = 1024, 1024 -- of the weights of the timed products
+local LONGEST = " n 512 " -- in the key of a product: the rows of the longest call, which decide the rule's choice
 
 -- What is timed, by the names in a target's `times`: rows of the products; the rule's choice for them and the other
 -- one, where they differ from what all have; the fact that says so if that is faster: its ending and value. Strips of
@@ -45,22 +47,25 @@ local function each_case(target, visit)
   end
 end
 
--- Returns the types of products, by the word of their weights' type in the facts.
-local function types_of(target, word)
-  if word == targets.SCALED then return types.product(OF_BLOCKS) end
-  return types.product(types.of_word[word], targets.rows(target.name, word))
+-- Returns the type of weights that a word of the facts stands for.
+local function type_of(word) return word == targets.SCALED and OF_BLOCKS or types.of_word[word] end
+
+-- Returns the rule's choice for a word's products, whose rows only a call knows.
+local function rule_of(target, word)
+  local parameters = tuning.parameters { spec = { target = target.name, plan = {}, kernels = "c",
+    symbols = { rows = { is_open = true } } } }
+  return parameters.of(LONGEST, { shape = { OUTPUTS, INPUTS }, type = type_of(word) })
 end
 
 --- Returns the C text of the library that is timed for a target.
 function ahead.text(target)
   local list = {}
   each_case(target, function(word, way)
-    local all = { panel = 2 * target.vector, token_block = 128, call_rows = 4096, fetch = 1,
-      stream = target.rule.stream }
-    for _, choice in ipairs { words.merged(all, way.rule), words.merged(all, way.other) } do
+    local rule, of = rule_of(target, word), types.product(type_of(word), targets.rows(target.name, word))
+    for _, choice in ipairs { words.merged(rule, way.rule), words.merged(rule, way.other) } do
       for _, rows in ipairs(way.rows) do
-        list[#list + 1] = calls.of(target, { outputs = OUTPUTS, inputs = INPUTS, rows = rows,
-          types = types_of(target, word) }, choice, true)
+        local shape = { outputs = OUTPUTS, inputs = INPUTS, rows = rows, types = of }
+        list[#list + 1] = calls.of(target, shape, choice, true)
       end
     end
   end)

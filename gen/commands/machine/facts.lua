@@ -66,8 +66,8 @@ local function is_target(each)
 end
 
 --- Returns the measured values of a text that measure.run gives: { targets = name -> { f32, bf16, int8: 10^9 operations
---- a second, or "wrong"; bf16_ahead, int8_ahead: bytes ahead that strips prefetch, bf16_least, int8_least, scaled_least:
---- the least rows of a strip that prefetches (ahead.lua), nil: the rule's }
+--- a second, or "wrong"; bf16_ahead, int8_ahead: bytes ahead that strips prefetch; bf16_least, int8_least,
+--- scaled_least: the least rows of a strip that prefetches (ahead.lua); nil: the rule's }
 --- or { missing = text }; levels = { { number (0: memory), bytes, gigabytes, nanoseconds } };
 --- cores; all_cores: GB/s that all read from memory; lost: the share of a processor's time that other work took;
 --- seconds: the time that measuring took }. Returns nil if a part is
