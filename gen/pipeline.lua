@@ -50,7 +50,7 @@ function gather.validate(state)
   local rates = machine == libuv.os_uname().machine and state.wanted.rates or nil -- they are this machine's
   state.host = function(precisions)
     local name = targets.host(machine, precisions, rates)
-    local known = rates and targets.by_name[name].is_measured and rates()
+    local known = rates and targets.are_facts_read(name, precisions) and rates()
     state.measured = known and { [name] = known[name] }
     return name
   end

@@ -13,6 +13,11 @@ local machine = {}
 local KEYS = { "missing", "levels", "number", "bytes", "gigabytes", "nanoseconds", "all_cores", "lost", "disturbed",
   "seconds" }
 
+-- Returns the words of types in the facts of how weights are prefetched.
+local function types_timed()
+  return words.append(words.map(types.of_weights, function(type) return type.word end), { targets.SCALED })
+end
+
 -- Returns why `host` means a target: one clause.
 local function reason_of(type, name, rates)
   local target = targets.by_name[name]
@@ -80,11 +85,16 @@ function machine.text(processor, value, hosts)
     lines[#lines + 1] = ("  %-10s %-12s %s"):format(each.precision, each.target, each.reason)
   end
   for _, target in ipairs(targets.list) do
-    for _, type in ipairs(types.of_weights) do
-      local bytes = (value.targets[target.name] or {})[type.word .. "_ahead"]
+    for _, word in ipairs(types_timed()) do
+      local of = value.targets[target.name] or {}
+      local bytes, least = of[word .. "_ahead"], of[word .. "_least"]
       if bytes then
         lines[#lines + 1] = ("  %-10s %-12s few rows prefetch weights %s ahead, into the first-level cache"):format(
-          type.word, target.name, bytes_text(bytes))
+          word, target.name, bytes_text(bytes))
+      end
+      if least then
+        lines[#lines + 1] = ("  %-10s %-12s products prefetch weights from %d row%s on"):format(word, target.name,
+          least, least == 1 and "" or "s")
       end
     end
   end
@@ -103,7 +113,7 @@ function machine.run(root, arguments, say)
   local of_host, order = {}, { "processor", "cores", "host", "targets" }
   for _, each in ipairs(hosts) do of_host[each.precision] = each.target end
   for _, target in ipairs(targets.list) do order[#order + 1] = target.name end
-  for _, type in ipairs(types.of_weights) do words.append(order, { type.word, type.word .. "_ahead" }) end
+  for _, word in ipairs(types_timed()) do words.append(order, { word, word .. "_ahead", word .. "_least" }) end
   words.append(order, KEYS)
   return json.encode({ processor = processor, targets = value.targets, levels = value.levels, cores = value.cores,
     all_cores = value.all_cores, lost = value.lost, disturbed = facts.disturbed(value) ~= nil,

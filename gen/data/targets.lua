@@ -14,6 +14,10 @@
 -- only_for        number types for which `target = "host"` may choose the target; with others it is no faster
 -- is_measured     true if its instructions for these types are slower than f32's on some processors: `host` compares
 --                 their measured rates with other targets' rates. Without measurements it takes targets without tiles
+-- times           how single strips of few rows prefetch weights, where processors with the same instructions differ.
+--                 `machine` times two ways, and products of a `host` build take the faster one: { level = types whose
+--                 weights may come into the first-level cache; rows = types of which fewer rows than `stream_rows`
+--                 may prefetch, "scaled" for weights in scale blocks }
 --
 -- Tile parameters of the rule:
 --
@@ -78,6 +82,9 @@ local words = require("common.words")
 
 local targets = {}
 
+--- The word by which the facts of a machine name all weights in scale blocks.
+targets.SCALED = "scaled"
+
 -- Returns the rule of all targets with a target's own values, `more`.
 local function rule(more)
   return words.merged({
@@ -136,7 +143,9 @@ local avx2 = {
   name = "avx2", machine = "x86_64", has_libxsmm = true, libxsmm_outputs = 32,
   vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "signs",
   u8 = "halves", cflags = "-mavx2 -mfma -mf16c", needs = { "avx2", "fma", "f16c" },
+  times = { rows = { "bf16", "int8", "scaled" } },
   -- A Zen 4 reads memory fastest if one or two rows ask for nothing; four need it: 1.1 to 1.2 times as long without.
+  -- One row of a Zen 3 takes 1.1 to 1.5 times as long if it asks for nothing, but of f32 0.9.
   rule = rule { pad = 8, stream_rows = 3 },
   products = {
     { rows = 1, blocks = true, use = { token_block = 128, fetch = 1, stream = 10240 } },
@@ -176,7 +185,8 @@ local avx2 = {
 }
 
 local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
-  u8 = "quads", only_for = { "bf16", "int8" }, is_measured = true, cflags = "-mavx512vnni -mavx512bf16",
+  u8 = "quads", only_for = { "bf16", "int8" }, is_measured = true, times = { level = { "bf16", "int8" } },
+  cflags = "-mavx512vnni -mavx512bf16",
   needs = { "avx512_vnni", "avx512_bf16" },
   -- A Zen 4 reads memory fastest if few rows ask for nothing. Xeons with these instructions have AMX, and ask.
   rule = rule { pad = 16, stream_rows = 4, near = 0 } })
@@ -398,6 +408,12 @@ local function candidates(flags, precisions)
     if runs and not from and is_of_use(target, precisions) then list[#list + 1] = target end
   end
   return list
+end
+
+--- True if a build for this machine reads its measured facts. precisions: as below.
+function targets.are_facts_read(name, precisions)
+  local target = targets.by_name[name]
+  return target.is_measured or target.times and precisions and (precisions.bf16 or precisions.int8) or false
 end
 
 --- Returns the target that `target = "host"` means for a processor (targets.machine). precisions: the set of number

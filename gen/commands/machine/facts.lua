@@ -18,9 +18,10 @@ local words = require("common.words")
 
 local facts = {}
 
-facts.FORMAT = 4
+facts.FORMAT = 5
 
 local MOST_BYTES = 1 << 16
+local MOST_ROWS = 4096
 local MOST_LOST = 0.1 -- share of a processor's time that other work may take
 
 -- Seconds after which what other work has disturbed is measured again, by a build and by the command `machine`.
@@ -55,15 +56,18 @@ end
 local function is_target(each)
   if type(each) ~= "table" then return false end
   if each.missing ~= nil then return type(each.missing) == "string" end
+  local function is_in(value, most)
+    return value == nil or math.type(value) == "integer" and value > 0 and value <= most
+  end
   return words.all(types.of_weights, function(type)
-    local bytes = each[type.word .. "_ahead"]
-    local is_ahead = bytes == nil or math.type(bytes) == "integer" and bytes > 0 and bytes <= MOST_BYTES
-    return is_ahead and (is_number(each[type.word]) or each[type.word] == "wrong")
-  end)
+    return (is_number(each[type.word]) or each[type.word] == "wrong")
+      and is_in(each[type.word .. "_ahead"], MOST_BYTES) and is_in(each[type.word .. "_least"], MOST_ROWS)
+  end) and is_in(each[targets.SCALED .. "_least"], MOST_ROWS)
 end
 
 --- Returns the measured values of a text that measure.run gives: { targets = name -> { f32, bf16, int8: 10^9 operations
---- a second, or "wrong"; bf16_ahead, int8_ahead: bytes ahead that strips prefetch (ahead.lua), nil: the rule's }
+--- a second, or "wrong"; bf16_ahead, int8_ahead: bytes ahead that strips prefetch; bf16_least, int8_least,
+--- scaled_least: the least rows of a strip that prefetches (ahead.lua); nil: the rule's }
 --- or { missing = text }; levels = { { number (0: memory), bytes, gigabytes, nanoseconds } };
 --- cores; all_cores: GB/s that all read from memory; lost: the share of a processor's time that other work took;
 --- seconds: the time that measuring took }. Returns nil if a part is

@@ -61,11 +61,13 @@ local function finish(list)
   for _, child in ipairs(list) do process.check(child, "its program did not compile") end
 end
 
--- Returns the targets of some names whose products are timed.
+-- Returns the targets of some names whose products are timed: the first without tiles, if there is something to time.
 local function timed(names)
-  return words.filter(words.map(names, function(name) return targets.by_name[name] end), function(target)
-    return target.is_measured and not target.has_tiles
-  end)
+  for _, name in ipairs(names) do
+    local target = targets.by_name[name]
+    if not target.has_tiles then return target.times and { target } or {} end
+  end
+  return {}
 end
 
 -- Writes and compiles the programs in a folder. Returns the path of the first, and that of the timer of products.
@@ -102,10 +104,10 @@ local function compile(root, folder, names)
   return main, timer
 end
 
--- Returns the facts with the bytes ahead of targets' products: "bf16_ahead": 10240.
+-- Returns the facts with how a target's products prefetch: "bf16_ahead": 10240.
 local function with_ahead(text, target, output)
   local parts, chosen = {}, ahead.chosen(target, output)
-  for i, word in ipairs(words.sorted_keys(chosen)) do parts[i] = (', "%s_ahead": %d'):format(word, chosen[word]) end
+  for i, key in ipairs(words.sorted_keys(chosen)) do parts[i] = (', "%s": %d'):format(key, chosen[key]) end
   return (text:gsub(('("%s": {[^}]*)}'):format(target.name), "%1" .. table.concat(parts) .. "}"))
 end
 

@@ -15,16 +15,16 @@ local MOST_ROWS = 256
 -- Returns how a block of rows is computed: the product of kernels/product.lua for a panel of `width`, with its
 -- prefetch. is_open: whether only a call knows the rows.
 local function product_of(target, shape, width, m, rows, choice, ldb, ldc, is_open)
-  local lanes, of = target.vector, shape.types
+  local lanes, of, least = target.vector, shape.types, choice.stream_rows or target.rule.stream_rows
   local p = { m = m, n = rows, k = shape.inputs, lda = types.whole_lines(width, "f32"), ldb = ldb, ldc = ldc,
     types = of, a_room = true, beta = 0, open = is_open and "n" or nil }
   if not is_open then
     p.strips = registers.strips(m, rows, p.k, target, choice.call_rows, false, of)
-    p.fetch = ahead.of(p, p.strips, choice, lanes, target.rule.stream_rows) or nil
+    p.fetch = ahead.of(p, p.strips, choice, lanes, least) or nil
     return p
   end
   p.strips = registers.open_panel(m, p.k, target, choice.call_rows, of)
-  p.fetch = ahead.by_strips(p, choice, lanes, target.rule.stream_rows)
+  p.fetch = ahead.by_strips(p, choice, lanes, least)
   return p
 end
 

@@ -234,15 +234,19 @@ function tuning.parameters(state)
   end
   local set, result = set_for(state), { common = common }
   local measured = state.measured and state.measured[state.spec.target] or {} -- of this machine, by state.host
+  local function fact(type, name)
+    return measured[(types.all[type].block and targets.SCALED or types.word(type)) .. name]
+  end
   function result.of(key, weight)
     local choice = set and set.choices[key]
     if choice then result.hash = set.hash end
     choice = choice or rule_of(target, key, weight, state.spec.symbols.rows.is_open) or common
-    local own, here = {}, { stream = measured[types.word(weight.type) .. "_ahead"] }
+    local own, here = {}, { stream = fact(weight.type, "_ahead") }
     for i = 2, #tuning.names do
       local name = tuning.names[i]
       own[name] = state.spec.plan[name] or choice[name] or here[name] or common[name]
     end
+    own.stream_rows = state.spec.plan.stream_rows or fact(weight.type, "_least") or common.stream_rows
     own.panel = types.all[weight.type].panel or own.panel
     if weight.groups then own.panel = panel_of_groups(weight, own.panel) end
     return own

@@ -44,8 +44,7 @@ local function open_panel(state, fusion, rows, i)
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
   product.strips = state.plan.memoise("open panel", registers.open_panel, product.m, product.k, target, p.call_rows,
     product.types)
-  local stream_rows = state.plan.parameters.stream_rows
-  local function by_strips() return ahead.by_strips(product, p, target.vector, stream_rows) or false end
+  local function by_strips() return ahead.by_strips(product, p, target.vector, p.stream_rows) or false end
   product.fetch = state.plan.memoise("open ahead", by_strips, product.m, rows, product.k, product.lda, p.fetch,
     p.stream, product.types) or nil
   return product
@@ -73,8 +72,7 @@ local function of_panel(state, region, fusion, rows, i)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2],
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
   cut(state, product, p)
-  local stream_rows = state.plan.parameters.stream_rows
-  local function of() return ahead.of(product, product.strips, p, target.vector, stream_rows) end
+  local function of() return ahead.of(product, product.strips, p, target.vector, p.stream_rows) end
   product.fetch = state.plan.memoise("ahead", of, product.m, rows, product.k, product.lda, p.call_rows, p.fetch,
     p.stream, product.types) or nil
   return product
@@ -88,7 +86,7 @@ local function add_parts(state, fusion, product)
     local made = { m = product.m, n = n, k = k, lda = product.lda, types = product.types, a_room = true,
       panel_inputs = panel_inputs }
     cut(state, made, p)
-    local function of() return ahead.of(made, made.strips, p, target.vector, state.plan.parameters.stream_rows) end
+    local function of() return ahead.of(made, made.strips, p, target.vector, p.stream_rows) end
     made.fetch = panel_inputs and state.plan.memoise("ahead of pairs", of, made.m, n, k, made.lda, p.call_rows, p.fetch,
       p.stream) or nil
     return made

@@ -21,8 +21,7 @@ local MULTIPLICATIONS = { [16] = 32000, [8] = 24000 }
 local function multiplications(target, of, k)
   local vectors, block, form = types.SCALE_PANEL // target.vector, types.all[of.a].block, forms.of(of, target)
   if not block then
-    local each = form.name:match("_signs$") and 2 or #form.parts
-    return vectors * ((k + types.group(of.a) - 1) // types.group(of.a)) * each
+    return vectors * ((k + types.group(of.a) - 1) // types.group(of.a)) * #form.parts
   end
   local is_fine, fours = of.b == types.fine, types.SCALE_BLOCK // 4
   local integers = (is_fine and 2 or 1) * fours

@@ -59,9 +59,11 @@ describe("the file of facts", function()
     end
     assert.is_table(with('"bf16": 89.0', '"bf16": "wrong"'))
     assert.equal(10240, with('"bf16": 89.0', '%0, "bf16_ahead": 10240').targets.avx512bf16.bf16_ahead)
+    assert.equal(1, with('"bf16": 89.0', '%0, "scaled_least": 1').targets.avx512bf16.scaled_least)
     for _, each in ipairs { { '"bf16": 89.0', '"bf16": "right"' }, { '"bf16": 89.0', '"bf16": -1' },
       { '"bf16": 89.0', '"bf16": 1e300' }, { '"bf16": 89.0', '"bf16": null' },
       { '"bf16": 89.0', '%0, "bf16_ahead": 0' }, { '"bf16": 89.0', '%0, "bf16_ahead": 1e9' }, { '"bf16": 89.0, ', "" },
+      { '"bf16": 89.0', '%0, "int8_least": 0' }, { '"bf16": 89.0', '%0, "scaled_least": "1"' },
       { '"avx512":', '"sse":' }, { '"missing": "AMX"', '"missing": 1' }, { '"cores": 2', '"cores": "2"' },
       { '"lost": 0.01, ', "" },
       { '"levels": %[.-%]', '"levels": []' }, { '"levels": %[.-%]', '"levels": 1' }, { '"bytes"', '"b"' },
