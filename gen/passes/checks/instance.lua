@@ -33,9 +33,9 @@ end
 
 --- Returns the calls for which a program is checked: { rows, first, past, source, origin, flows, chunks }. `flows` is
 --- true for calls of which all iterations are unrolled, two or three of each loop, to check the order of reads and
---- writes. `chunks` is the form of the loops whose blocks have two chunks of rows in this call. Nothing else is unrolled
---- in it: it is to check that workers may do them at the same time, as blocks of other calls may have one. The others are
---- the longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
+--- writes. `chunks` is the form of the loops whose blocks have two chunks of rows in this call. Nothing else is
+--- unrolled in it: it is to check that workers may do them at the same time, as blocks of other calls may have one.
+--- The others are the longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
 --- spec: of the program's entry. windows: of its state (plan.lua); nil: none.
 function instance.calls(program, spec, windows)
   local list, seen, least, most = {}, {}, spec.least, spec.call_rows

@@ -239,7 +239,8 @@ function attention.open_blocks(region, p, spec)
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = LANES,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
     continues = scores.operands.k.kept ~= nil, of_source = of_source,
-    by_source = of_source and together and not (is_cut or asked), together = together, shares = shares_of(region, together, spec.workers),
+    by_source = of_source and together and not (is_cut or asked),
+    together = together, shares = shares_of(region, together, spec.workers),
     asked = asked, count = asked and 1 or (call_rows + rows - 1) // rows }
 end
 
