@@ -8,7 +8,8 @@
 --   locals   the symbols that the body's steps may need, in addition to the loop's own: { name, C expression }
 --   run      run(step, call, symbols, body): the same loop; sets the symbols of each iteration and calls body(). call:
 --            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none;
---            source = the keys of each one's source, which a loop has whose step says of_source;
+--            source = the keys of each one's source, which a loop has whose step says of_source, and origin = the
+--            source's number, nil: each has its own;
 --            forgotten(past, keys, window): the keys before the first that a state has, nil: none }
 -- Where workers divide a call, a phase's steps are for one `block` of rows, { row, rows }, and one `chunk` that a
 -- worker claims. Then an entry that is a scope, not a loop, may have
@@ -60,13 +61,13 @@ local function past_of(call, i) return call.past and call.past[i] or 0 end
 
 local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "${slot}" },
   { "past", "${past}" }, { "forgotten", "n->forgotten[${of_window}sequence]" },
-  { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" }, { "before", "${before}" } }
+  { "fresh", "n->first[${next}] - first" }, { "keys", "${keys}" }, { "before", "${before}" } }
 
--- Sets the symbols of sequence i of a call.
-local function set_sequence(step, call, i, symbols)
+-- Sets the symbols of sequence i of a call, or of the sequences from i up to `next`, which are taken as one.
+local function set_sequence(step, call, i, symbols, next)
   symbols.sequence, symbols.first, symbols.past = i - 1, call.first[i], past_of(call, i)
   symbols.slot = 0 -- a buffer of a state is that of one sequence
-  symbols.fresh = call.first[i + 1] - call.first[i]
+  symbols.fresh = call.first[next or i + 1] - call.first[i]
   symbols.keys = step.of_source and call.source[i] or symbols.past + symbols.fresh
   symbols.forgotten = call.forgotten and call.forgotten(symbols.past, symbols.keys, step.window) or 0
   symbols.before = symbols.past - symbols.forgotten
@@ -144,6 +145,22 @@ loops.forms = {
       for i = 1, #call.first - 1 do
         set_sequence(step, call, i, symbols)
         body()
+      end
+    end,
+  },
+  -- The same, but neighbouring sequences with the keys of one source are taken as one: beams read these keys once.
+  sources = {
+    head = "for (ptrdiff_t sequence = 0, next = attn2c_next_source(n, 0); sequence < n->count; "
+      .. "sequence = next, next = attn2c_next_source(n, next)) {",
+    locals = of_sequence,
+    run = function(step, call, symbols, body)
+      local i, count = 1, #call.first - 1
+      while i <= count do
+        local next = i + 1
+        while call.origin and next <= count and call.origin[next] == call.origin[i] do next = next + 1 end
+        set_sequence(step, call, i, symbols, next)
+        body()
+        i = next
       end
     end,
   },
@@ -368,12 +385,18 @@ function texts.sequences(step)
   step.keys = step.of_source and "n->source[sequence]" or step.continues and "past + fresh"
     or "n->first[sequence + 1] - first"
   step.slot = step.of_source and "n->origin[sequence]" or "n->slot[sequence]"
+  step.next = "sequence + 1"
   step.past = step.continues and "n->past[sequence]" or "0"
   step.before = step.window and "past - forgotten" or "past"
   step.of_window = (step.window or 0) > 0 and ("%d * n->count + "):format(step.window) or ""
 end
 
 texts.each = texts.sequences
+
+function texts.sources(step)
+  texts.sequences(step)
+  step.next = "next"
+end
 
 function texts.alone(step)
   texts.sequences(step)

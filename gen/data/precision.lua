@@ -14,13 +14,20 @@ precision.parts = {
   { name = "qkv", meaning = "projections to queries, keys and values, or to what a short convolution reads" },
   { name = "out", meaning = "projections of attentions' results" },
   { name = "ff", meaning = "feed-forwards" },
-  { name = "attention", meaning = "queries by keys, and weights by values" },
+  { name = "attention", meaning = "queries by keys, and weights by values", is_attention = true },
+  { name = "encoder attention", meaning = "the same in the layers of an encoder", is_attention = true },
   { name = "output", meaning = "linear layers after the layers" },
   { name = "embedding", meaning = "tables of token embeddings" },
 }
 
+local by_name = {}
+for _, part in ipairs(precision.parts) do by_name[part.name] = part end
+
+--- True if a word names a part of attentions, which has no linear layers.
+function precision.is_of_attentions(word) return by_name[word] ~= nil and by_name[word].is_attention or false end
+
 function precision.is_part(word)
-  for _, part in ipairs(precision.parts) do if part.name == word then return true end end
+  if by_name[word] then return true end
   local layer = word:match("^layer (%d+)$") or word:match("^encoder layer (%d+)$")
   return layer == "0" or layer ~= nil and layer:sub(1, 1) ~= "0"
 end
@@ -49,12 +56,19 @@ end
 function precision.of_scores(given, section, has_pairs)
   local own = given.by_part[section]
   if own == "f32" then return "f32" end
-  return given.by_part.attention or (own or given.all) ~= "f32" and has_pairs and "bf16" or "f32"
+  local stated = section:find("encoder layer", 1, true) == 1 and given.by_part["encoder attention"]
+    or given.by_part.attention
+  return stated or (own or given.all) ~= "f32" and has_pairs and "bf16" or "f32"
 end
 
---- True if attentions multiply integers, where their layer is not f32.
-function precision.attends_in_integers(given)
-  return given ~= nil and types.all[types.of_word[given.by_part.attention] or "f32"].rows == "quantise"
+--- True if attentions multiply integers, where their layer is not f32. part: "attention" or "encoder attention"; nil:
+--- whether those of one of them do.
+function precision.attends_in_integers(given, part)
+  for _, each in ipairs(precision.parts) do
+    local is_asked = each.is_attention and (part == nil or part == each.name)
+    if is_asked and given and precision.quantises(given.by_part[each.name]) then return true end
+  end
+  return false
 end
 
 --- Returns the number type that tables of token embeddings are kept in.
@@ -91,7 +105,7 @@ end
 function precision.takes_factors(given)
   local quantises = precision.quantises
   for part, word in pairs(given.by_part) do
-    if part ~= "embedding" and part ~= "attention" and quantises(word) then return true end
+    if part ~= "embedding" and not precision.is_of_attentions(part) and quantises(word) then return true end
   end
   return quantises(given.all)
 end

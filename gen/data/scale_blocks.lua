@@ -20,7 +20,7 @@ local function known(word) return word ~= "none" and word or nil end
 
 --- True if a word names a part, or looks like the path of a linear layer.
 function scale_blocks.is_part(word)
-  if word == "attention" then return false end
+  if precision.is_of_attentions(word) then return false end
   return precision.is_part(word) or word:match("^[%a][%w_]*%.[%w_.]+$") ~= nil
 end
 

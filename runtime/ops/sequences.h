@@ -7,6 +7,13 @@
 #define ATTN2C_LEAST(a, b) ((a) < (b) ? (a) : (b))
 #define ATTN2C_MOST(a, b)  ((a) > (b) ? (a) : (b))
 
+/* Returns the first sequence after number i that reads another source's keys, or at least n->count. */
+static inline ptrdiff_t attn2c_next_source(const attn2c_sequences *n, ptrdiff_t i) {
+  do i++;
+  while (i < n->count && n->origin[i] == n->origin[i - 1]);
+  return i;
+}
+
 /* A block of the rows of a call. */
 typedef struct {
   ptrdiff_t row, rows;

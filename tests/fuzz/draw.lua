@@ -401,17 +401,24 @@ local function draw_layers(d)
   d.layers = list
 end
 
--- True if a description's attention may be in int8.
-local function may_attend_in_integers(d)
-  local function is_fitting(stack)
-    local positions, output = stack.positions, stack.attention_output
-    return (stack.scoring or "dot") == "dot" and (stack.weighting or "softmax") == "softmax"
-      and stack.fully_masked ~= "nan" and not (type(positions) == "string" and positions:find("^relative_key"))
-      and positions ~= "disentangled" and not (type(positions) == "table" and positions[2] == "disentangled")
-      and not stack.past and not stack.bias_kv and not stack.zero_attn and (stack.head_mask or "none") == "none"
-      and (output or "none") == "none" and not stack.sinks
-  end
-  return is_fitting(d) and (not d.memory or is_fitting(d.memory))
+-- True if the attention of a description, or of an encoder, may be in int8.
+local function is_of_integers(stack)
+  local positions, output = stack.positions, stack.attention_output
+  return (stack.scoring or "dot") == "dot" and (stack.weighting or "softmax") == "softmax"
+    and stack.fully_masked ~= "nan" and not (type(positions) == "string" and positions:find("^relative_key"))
+    and positions ~= "disentangled" and not (type(positions) == "table" and positions[2] == "disentangled")
+    and not stack.past and not stack.bias_kv and not stack.zero_attn and (stack.head_mask or "none") == "none"
+    and (output or "none") == "none" and not stack.sinks
+end
+
+-- True if all attentions of a description may be in int8.
+local function may_attend_in_integers(d) return is_of_integers(d) and (not d.memory or is_of_integers(d.memory)) end
+
+-- Draws the number type of an encoder's attentions.
+local function draw_encoder_precision(d)
+  if type(d.precision) ~= "table" or chance(40) then return end
+  local may = is_of_integers(words.merged(d, d.memory))
+  d.precision["encoder attention"] = pick { "f32", "bf16", may and "int8" or nil, may and "int8" or nil }
 end
 
 -- Draws weights in scale blocks.
@@ -495,7 +502,10 @@ function draw.description(seed, number, wanted)
   if (chance(17) or wanted.any or continues) and any.may(d) then any.change(d) end
   if context.may(d) and (chance(33) or continues) then
     context.change(d)
-    if context.may_encode(d) and (chance(33) or wanted.encoder) then context.add_encoder(d, draw_input) end
+    if context.may_encode(d) and (chance(33) or wanted.encoder) then
+      context.add_encoder(d, draw_input)
+      draw_encoder_precision(d)
+    end
   end
   draw_seldom(d)
   -- A list of sizes is another way to write any length.

@@ -31,11 +31,11 @@ local function steps_of(program)
   return largest, of_rows, of_sequences, of_chunks
 end
 
---- Returns the calls for which a program is checked: { rows, first, past, source, flows, chunks }. `flows` is true for
---- calls of which all iterations are unrolled, two or three of each loop, to check the order of reads and writes.
---- `chunks` is the form of the loops whose blocks have two chunks of rows in this call. Nothing else is unrolled in it:
---- it is to check that workers may do them at the same time, as blocks of other calls may have one. The others are the
---- longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
+--- Returns the calls for which a program is checked: { rows, first, past, source, origin, flows, chunks }. `flows` is
+--- true for calls of which all iterations are unrolled, two or three of each loop, to check the order of reads and
+--- writes. `chunks` is the form of the loops whose blocks have two chunks of rows in this call. Nothing else is
+--- unrolled in it: it is to check that workers may do them at the same time, as blocks of other calls may have one.
+--- The others are the longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
 --- spec: of the program's entry. windows: of its state (plan.lua); nil: none.
 function instance.calls(program, spec, windows)
   local list, seen, least, most = {}, {}, spec.least, spec.call_rows
@@ -50,12 +50,16 @@ function instance.calls(program, spec, windows)
   end
   local largest, of_rows, of_sequences, of_chunks = steps_of(program)
   local block, source = math.min(most, largest + 1), spec.symbols.source
-  -- The lengths of the sources of a call: the most and the least in turn; an unrolled call has more than a block.
-  local function sources(count, flows)
+  -- The lengths of the sources of a call, and their numbers: the most and the least in turn; an unrolled call has more
+  -- than a block. is_shared: the last two sequences have one source.
+  local function sources(count, flows, is_shared)
     local longest = source and (flows and math.min(source.most, largest + 1) or source.most)
-    local of_calls = {}
-    for i = 1, source and count or 0 do of_calls[i] = i % 2 == 1 and longest or source.least end
-    return source and of_calls
+    local of_calls, origins = {}, {}
+    for i = 1, source and count or 0 do
+      origins[i] = is_shared and i == count and count > 1 and i - 1 or i
+      of_calls[i] = origins[i] % 2 == 1 and longest or source.least
+    end
+    if source then return of_calls, origins end
   end
   local function add(lengths, flows, past, forgotten, chunks)
     local rows, first, shortest = 0, { 0 }, most
@@ -67,8 +71,9 @@ function instance.calls(program, spec, windows)
       .. (forgotten == least_forgotten and " with room" or "") .. (chunks or "")
     if rows <= most and shortest >= least and not seen[key] then
       seen[key] = true
+      local of_source, origin = sources(#lengths, flows, past or not flows)
       list[#list + 1] = { rows = rows, first = first, past = past, forgotten = forgotten, flows = flows,
-        chunks = chunks, source = sources(#lengths, flows) }
+        chunks = chunks, source = of_source, origin = origin }
     end
   end
   local function sequences(count)

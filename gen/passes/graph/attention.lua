@@ -226,8 +226,7 @@ end
 
 -- True if an attention multiplies integers. Validation has refused the forms that do not go with them.
 local function is_of_integers(self)
-  return precision.attends_in_integers(self.model.precision)
-    and precision.of_scores(self.model.precision, self.section, self.has_pairs) ~= "f32"
+  return precision.quantises(precision.of_scores(self.model.precision, self.section, self.has_pairs))
 end
 
 -- True if the mean of all keys may be subtracted from each: the softmax does not see it, as it adds one number to all

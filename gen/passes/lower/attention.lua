@@ -593,22 +593,23 @@ local function pack_open(self, region)
   self:pack_open_rows(region.context.operands.v, region.values, region.open)
 end
 
--- Returns the fields of a loop over the sequences of an attention whose keys a state has.
-local function sequences_of(region)
-  return { count = 1, window = region.open.window, of_source = region.open.of_source }
+-- Emits a loop over the sequences of an attention, as the plan takes them together. A trace has each by itself.
+local function each_together(self, region, body)
+  local open = region.open
+  self:loop(open.by_source and self.variant ~= "trace" and "sources" or "sequences",
+    { count = 1, window = open.window, of_source = open.of_source }, body)
 end
 
 -- Lowers an attention that workers divide, over sequences whose state keeps keys and values: a task adds the new ones,
 -- another has a unit for each head.
 local function divide_continued(self, region, at)
-  local fields = sequences_of(region)
   if region.open.adds then
-    self:loop("sequences", fields, function() pack_open(self, region) end)
+    each_together(self, region, function() pack_open(self, region) end)
     self.task = self.task + 1
   end
   for head = 0, at.heads - 1 do
     self:one_unit(function()
-      self:loop("sequences", fields, function() all_heads(self, region, at, head, head, true) end)
+      each_together(self, region, function() all_heads(self, region, at, head, head, true) end)
     end)
   end
   if region.open.shares then shared_query(self, region, at) end
@@ -618,7 +619,7 @@ end
 -- heads that the plan says (chunk_heads), and packs their keys and values into its own memory.
 local function lower_open(self, region, at)
   if not self.divided then
-    return self:loop("sequences", sequences_of(region), function()
+    return each_together(self, region, function()
       pack_open(self, region)
       all_heads(self, region, at, 0, at.heads - 1)
     end)

@@ -212,6 +212,7 @@ end
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
 --- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
 --- whether it sees keys of earlier calls; of_source: whether it sees a source's, which another entry has made;
+--- by_source: whether neighbouring sequences of one source, such as beams, are taken as one of more queries;
 --- adds: whether it adds a call's keys and values to the state, as no attention before it has (plan/storage.lua);
 --- together: the heads whose one query is a row of the same product, nil: none;
 --- shares: the chunks of a group's keys that workers share for one row, nil: they do not; asked: whether a sequence has
@@ -234,9 +235,11 @@ function attention.open_blocks(region, p, spec)
   region.tile_ld = divide.leading_dimension(words.round_up(most, p.key_block), p, "f32")
   local heads = scores.attributes.heads
   local kv_heads = region.context.attributes.kv_heads or heads
+  local of_source = scores.operands.k.kind == "state" or nil
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = LANES,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
-    continues = scores.operands.k.kept ~= nil, of_source = scores.operands.k.kind == "state" or nil,
+    continues = scores.operands.k.kept ~= nil, of_source = of_source,
+    by_source = of_source and together and not (is_cut or asked),
     together = together, shares = shares_of(region, together, spec.workers),
     asked = asked, count = asked and 1 or (call_rows + rows - 1) // rows }
 end
@@ -250,6 +253,7 @@ function attention.dump(region, lines)
       o.left < 0 and "the first" or ("%d before"):format(o.left), o.right < 0 and "the last" or
       ("%d after"):format(o.right))
     if o.continues and not o.adds and not o.of_source then lines[#lines + 1] = "        keys of an earlier layer" end
+    if o.by_source then lines[#lines + 1] = "        sequences of one source together" end
     if o.together then
       lines[#lines + 1] = ("        one query of a sequence: heads together in groups of %d"):format(o.together)
     end

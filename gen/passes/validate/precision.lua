@@ -16,7 +16,7 @@ local of_attention = words.map(types.of_weights, function(type) return type.atte
 local this = {}
 
 local of_parts = { words = names, none = "f32", is_part = precision.is_part, parts = parts,
-  words_of = { attention = of_attention } }
+  words_of = { attention = of_attention, ["encoder attention"] = of_attention } }
 
 --- Reads the key: { all = a type, by_part = part -> type }.
 function this.reader(say, field, value) return values.by_part(say, field, value, of_parts) end
@@ -97,12 +97,12 @@ local not_in_integers = {
   end },
 }
 
--- Checks a stack for variants of attention that do not go with int8.
-local function check_integers(say, spec, prefix)
+-- Checks a stack for variants of attention that do not go with int8. part: what says int8.
+local function check_integers(say, spec, prefix, part)
   local function check(of, path, is_layer)
     for _, each in ipairs(not_in_integers) do
       if (each.of_layer or not is_layer) and each[3](of) then
-        say(path .. each[1], "%s: not supported with precision.attention = \"%s\"", each[2],
+        say(path .. each[1], "%s: not supported with precision.%s = \"%s\"", each[2], part,
           types.all[types.quantised].word)
       end
     end
@@ -133,9 +133,12 @@ function this.check(say, spec, description)
   check_layers(say, spec, given, "precision")
   if precision.multiplies_f32(given) then return end
   check_parts(say, spec, given, "precision")
-  if precision.attends_in_integers(given) then
-    check_integers(say, spec, "")
-    if spec.memory and spec.memory.encoder then check_integers(say, spec.memory.encoder, "memory.encoder.") end
+  local encoder, of_encoder = spec.memory and spec.memory.encoder, "encoder attention"
+  if precision.attends_in_integers(given, "attention") then check_integers(say, spec, "", "attention") end
+  if given.by_part[of_encoder] and not encoder then say("precision", "%s, but there is no encoder", of_encoder) end
+  local part = given.by_part[of_encoder] and of_encoder or "attention"
+  if encoder and precision.attends_in_integers(given, part) then
+    check_integers(say, encoder, "memory.encoder.", part)
   end
   local of_plan, target = spec.plan and spec.plan.kernels == "libxsmm", targets.by_name[spec.target]
   if not (of_plan or spec.kernels == "libxsmm") then return end

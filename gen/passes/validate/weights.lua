@@ -9,7 +9,7 @@ local words = require("common.words")
 local this = {}
 
 local parts = words.append(words.map(precision.parts, function(part)
-  return part.name ~= "attention" and part.name or nil
+  return not part.is_attention and part.name or nil
 end), { '"layer N"', '"encoder layer N"', '"l0.attn.q"' })
 
 local UNITS = { B = 1, KB = 1e3, MB = 1e6, GB = 1e9, KiB = 1 << 10, MiB = 1 << 20, GiB = 1 << 30 }

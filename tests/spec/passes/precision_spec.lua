@@ -101,8 +101,9 @@ describe("precision", function()
   it("says what is wrong in a line", function()
     assert.equal('precision: "bf17", but f32, bf16 or int8 is allowed (did you mean bf16?)',
       refusal { precision = "bf17" })
-    assert.equal('precision: no part "quv"; the parts are input, qkv, out, ff, attention, output, embedding, '
-      .. '"layer N" or "encoder layer N" (did you mean qkv?)', refusal { precision = { "bf16", quv = "f32" } })
+    local parts = "; the parts are input, qkv, out, ff, attention, encoder attention, output, embedding, "
+      .. '"layer N" or "encoder layer N" (did you mean '
+    assert.equal('precision: no part "quv"' .. parts .. "qkv?)", refusal { precision = { "bf16", quv = "f32" } })
     assert.equal('precision.attention: "int4", but f32, bf16 or int8 is allowed',
       refusal({ precision = { attention = "int4" } }):gsub(" %(did.*", ""))
     for _, case in ipairs {
@@ -120,10 +121,15 @@ describe("precision", function()
       local said = table.remove(case, 1)
       assert.equal(said .. ': not supported with precision.attention = "int8"', refusal(case))
     end
+    assert.equal("precision: encoder attention, but there is no encoder",
+      refusal { precision = { ["encoder attention"] = "int8" } })
+    assert.equal("memory.encoder.bias_kv: learned keys: not supported with precision.encoder attention = \"int8\"",
+      refusal { memory = { stage = "encoder", seq = 8, bias_kv = true },
+        precision = { ["encoder attention"] = "int8" } })
     assert.equal("precision: layer 3, but there are 1, numbered from 0",
       refusal { precision = { ["layer 3"] = "bf16" } })
-    assert.equal('precision: no part "layer 00"; the parts are input, qkv, out, ff, attention, output, embedding, '
-      .. '"layer N" or "encoder layer N" (did you mean "layer N"?)', refusal { precision = { ["layer 00"] = "bf16" } })
+    assert.equal('precision: no part "layer 00"' .. parts .. '"layer N"?)',
+      refusal { precision = { ["layer 00"] = "bf16" } })
     assert.equal("precision: layer 9, but there are 1, numbered from 0",
       refusal { precision = { ["layer 9"] = "f32" } })
     assert.equal('kernels: libxsmm goes with precision = "f32", and with bf16 for the targets avx512bf16 and '

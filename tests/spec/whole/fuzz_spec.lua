@@ -151,7 +151,7 @@ describe("a draw", function()
       "attention_output mean", "seq list", "seq any",
       "precision bf16", "precision int8", "precision 1", "precision input",
       "precision qkv", "precision out", "precision ff", "precision output", "precision attention",
-      "precision layer 0" } do expect(word) end
+      "precision encoder attention", "precision layer 0" } do expect(word) end
     for _, key in ipairs { "positions", "kv_heads", "head_mask", "attention_output", "mask_value", "layers", "heads",
       "norm_kind", "gated", "bias_kv", "zero_attn" } do expect("encoder " .. key) end
   end)
