@@ -12,7 +12,7 @@ local version = require("common.version")
 local cases = {}
 
 local ARCHIVE = "libattn2c_c.a"
-local AT_ONCE = 4 -- builds of one process, which so starts, and looks for the runtime's objects, less often
+local AT_ONCE = 8 -- builds of one process, which so starts, and looks for the runtime's objects, less often
 local QUICK_LINKER = "-fuse-ld=lld -Wl,--threads=1" -- takes two thirds of the time of the compiler's own
 
 -- Returns the cases that are built as programs: those that say so, and others so that each word of their descriptions

@@ -227,7 +227,7 @@ targets.list = {
     cflags = "-mavx512vnni", needs = { "avx512_vnni" } }),
   avx512,
   extended(avx2, { name = "avxvnni", int8 = "quads", u8 = "quads", only_for = { "int8" }, cflags = "-mavxvnni",
-    needs = { "avx_vnni" }, rule = rule { pad = 8 } }), -- only Intel's processors: not measured, so all rows ask
+    needs = { "avx_vnni" }, times = false, rule = rule { pad = 8 } }), -- only Intel's: not measured, so all rows ask
   avx2,
   {
     name = "x86_64", machine = "x86_64", has_libxsmm = true,

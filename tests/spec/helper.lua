@@ -268,7 +268,6 @@ local by_lld = "ATTN2C_LDFLAGS='-fuse-ld=lld -Wl,--threads=1' "
 helper.addresses = "-fsanitize=address,undefined -fno-sanitize-recover=all"
 helper.with_addresses = by_lld .. "CC=clang ATTN2C_CFLAGS='-g1 -O0 -Werror " .. helper.addresses .. "'"
 helper.races = "-fsanitize=thread"
-helper.with_races = by_lld .. "ATTN2C_CFLAGS='-g1 -O0 -Werror " .. helper.races .. "'"
 
 --- Linker flags of a program whose memory lies between pages without access (runtime/base/guard.h): its calls of the
 --- runtime's allocation go there. Shell words that set them in front of a build of the program alone.
@@ -280,6 +279,11 @@ helper.guarded = "ATTN2C_LDFLAGS=" .. helper.guard
 local function spoil(variables)
   return ("%s lua5.4 %s"):format(variables, helper.shell(helper.absolute_root() .. "/tests/spoil.lua"))
 end
+
+--- Shell words in front of gen/attn2c or tests/program.lua that look for races in emitted files and in the rooms of
+--- the runtime whose code runs in several threads. The others are those of other builds: a check takes less time.
+helper.with_races = spoil(("ATTN2C_LDFLAGS='-fuse-ld=lld -Wl,--threads=1 %s' SPOIL_FLAGS='-g1 %s' SPOIL_ROOMS='%s'")
+  :format(helper.races, helper.races, "base system ops model weights reading packing measure"))
 
 --- Shell words in front of gen/attn2c or tests/program.lua whose runtime is that of `helper.optimised`, so that the
 --- reference is fast, but whose emitted files are not optimised: that would take longer than it saves in small models.

@@ -16,9 +16,9 @@ local ahead = {}
 local OUTPUTS, INPUTS = 1024, 1024 -- of the weights of the timed products
 local LONGEST = " n 512 " -- in the key of a product: the rows of the longest call, which decide the rule's choice
 
--- What is timed, by the names in a target's `times`: rows of the products; the rule's choice for them and the other
--- one, where they differ from what all have; the fact that says so if that is faster: its ending and value. Strips of
--- a library have the same name if they prefetch from different rows on, so the rule's prefetch nothing there.
+-- Ways to prefetch, by the names in a target's `times`: rows of the timed products; how the rule's choice for them and
+-- the other one differ from the rule of many rows; the fact that says so if the other is faster: its ending and value.
+-- Strips of a library have the same name if they prefetch from different rows on, so the rule's prefetch nothing there.
 local WAYS = {
   level = { rows = { 4, 5, 8, 12, 16, 32 }, rule = {}, other = { stream = plan.FIRST_LEVEL }, ending = "_ahead",
     value = plan.FIRST_LEVEL },
@@ -75,7 +75,7 @@ end
 --- Returns the words by which the timer is run.
 function ahead.command(timer, path) return words.append({ timer, path }, TIMING) end
 
---- Returns the facts, of the timer's output: { bf16_ahead = 10240 }. What keeps the target's rule is not in it.
+--- Returns the facts, of the timer's output: { bf16_ahead = 10240 }. A type that keeps the target's rule is not in it.
 function ahead.chosen(target, output)
   local ns, at, result = words.map(words.list(output, "%S+"), function(line) return tonumber(line) end), 0, {}
   each_case(target, function(word, way)

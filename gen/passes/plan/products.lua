@@ -88,7 +88,7 @@ local function add_parts(state, fusion, product)
     cut(state, made, p)
     local function of() return ahead.of(made, made.strips, p, target.vector, p.stream_rows) end
     made.fetch = panel_inputs and state.plan.memoise("ahead of pairs", of, made.m, n, k, made.lda, p.call_rows, p.fetch,
-      p.stream) or nil
+      p.stream, made.types) or nil
     return made
   end
   local firsts, seconds = (product.n + 1) // 2, product.n // 2

@@ -3,14 +3,14 @@
 --   lua5.4 tests/bench/products/measure.lua [TARGET:TYPE:FORM ...]   default: all that this machine runs
 --
 -- FORM is fixed (the rows are constants of the code) or open (only a call knows them). In the environment:
--- TIMED_BY="taskset -c 1" starts the timer; POOL_MB=160 of weights; samples of MS=1; ROUNDS=15; KEEP=1 keeps the lines
--- of the table and measures those that are not there; AGAIN=1.1 measures those again of which the rule loses more than
--- that, and replaces their lines; ROWS=9 leaves products of more rows out; PREPARE=2 only compiles, two products at a
--- time, so that the machine need not be quiet for it. BETWEEN=1 takes the shapes between the list's, and
--- DRAWN=SEED:COUNT that number of random products of each type and form, for a table of their own.
--- FEW=1 prints a table instead: of few rows (few.lua), the rule's time against memory's rate and the multipliers'. TYPE
--- may then be that of weights in scale blocks, by its name in gen/data/types.lua: q4, or q4fine with fine rows. The
--- rule uses this machine's facts, as a build for `host` does; with ELSEWHERE=1 it is that of other builds.
+-- TIMED_BY="chrt -f 1 taskset -c 1" starts the timer (README.md, Method); POOL_MB=160 of weights; samples of MS=1;
+-- ROUNDS=15; KEEP=1 keeps the lines of the table and measures those that are not there; AGAIN=1.1 measures those again
+-- of which the rule loses more than that, and replaces their lines; ROWS=9 leaves products of more rows out; PREPARE=2
+-- only compiles, two products at a time, so that the machine need not be quiet for it. BETWEEN=1 takes the shapes
+-- between the list's, and DRAWN=SEED:COUNT that number of random products of each type and form, for a table of their
+-- own. FEW=1 prints a table instead: of few rows (few.lua), the rule's time against memory's rate and the multipliers'.
+-- TYPE may then be that of weights in scale blocks, by its name in gen/data/types.lua: q4, or q4fine with fine rows.
+-- The rule uses this machine's facts, as a build for `host` does; with ELSEWHERE=1 it is that of other builds.
 -- LIMIT=140 begins no product after that time and exits with 1 if products are left:
 -- with KEEP=1 the next run goes on with them.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."

@@ -60,6 +60,17 @@ describe("host, by the facts of a machine,", function()
     assert.equal("avx512bf16 computes wrong results here", why.bf16)
   end)
 
+  it("is printed with how few rows prefetch, where that is not as the rule says", function()
+    local rates = { avx2 = { f32 = 100, bf16 = 100, int8 = 190, bf16_least = 1, scaled_least = 1, int8_ahead = 10240 } }
+    local text = machine.text("A CPU", { targets = rates, levels = {}, cores = 2, all_cores = 20, lost = 0,
+      seconds = 1 }, machine.hosts(rates, "x86_64", { avx2 = true, fma = true, f16c = true }))
+    local lines = {}
+    for line in text:gmatch("[^\n]*prefetch[^\n]*") do lines[#lines + 1] = line:gsub(" +", " ") end
+    assert.same({ " bf16 avx2 products prefetch weights from 1 row on",
+      " int8 avx2 few rows prefetch weights 10 KB ahead, into the first-level cache",
+      " scaled avx2 products prefetch weights from 1 row on" }, lines)
+  end)
+
   it("changes only where the difference is clear", function()
     local near = with(ZEN, { avx512bf16 = { f32 = 240, bf16 = 225, int8 = 960 } })
     assert.equal("avx512bf16", hosts(near).bf16)

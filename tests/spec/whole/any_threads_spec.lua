@@ -70,7 +70,7 @@ describe("several workers of a model of any length", function()
   it("have no races", function()
     for _, i in ipairs(helper.is_long and { 1, 2 } or { 1 }) do
       describe_model(i)
-      build(i, 3, "CC=clang " .. helper.with_races .. " lua5.4")
+      build(i, 3, helper.with_races)
       local text = runs(("TSAN_OPTIONS=halt_on_error=1 ./many%d_3/many check"):format(i))
       assert.is_truthy(text:find(" 0 failed", 1, true), text)
     end

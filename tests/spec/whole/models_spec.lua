@@ -13,13 +13,15 @@ local shell = helper.shell
 
 local STRICT = "-std=c11 -Wall -Wextra -Werror"
 
--- The flags of builds by each compiler: gcc's are a user's, with guard pages; clang's find races.
-local start_of = { cc = helper.optimised .. " " .. helper.guarded, clang = "CC=clang " .. helper.with_races }
+-- Shell words in front of both kinds of builds: those with a user's flags, with guard pages, and those that find races.
+-- `make test-long` takes clang for the latter.
+local start_of = { guarded = helper.optimised .. " " .. helper.guarded,
+  races = (helper.is_long and "CC=clang " or "") .. helper.with_races }
 
--- Built by gcc alone: each of their keys and options is in other descriptions, too.
+-- Not looked through for races: each of their keys and options is in other descriptions, too.
 local is_plain = { ["small.lua"] = true, ["bert_base.lua"] = true }
--- The model that clang builds in `make test`; `make test-long` has all.
-local is_by_clang = { ["speaker.lua"] = true }
+-- The model that `make test` looks through for races; `make test-long` has all.
+local is_raced = { ["speaker.lua"] = true }
 
 -- Runs a shell command in out/spec/`at`; returns what it printed. Where the exit is not `wanted`, the test fails with
 -- that.
@@ -101,12 +103,12 @@ end
 
 describe("every model of models/, in small", function()
   assert(#models >= 3)
-  for compiler, start in pairs(start_of) do
+  for kind, start in pairs(start_of) do
     for _, file in ipairs(models) do
-      if compiler == "cc" or is_by_clang[file] or helper.is_long and not is_plain[file] then
-        it(("%s with %s"):format(file, compiler), function()
+      if kind == "guarded" or is_raced[file] or helper.is_long and not is_plain[file] then
+        it(("%s, %s"):format(file, kind), function()
           local path = root .. "/models/" .. file
-          check(compiler, start, path, smaller(path))
+          check(kind, start, path, smaller(path))
         end)
       end
     end

@@ -111,7 +111,7 @@ describe("threads", function()
     -- Without norms a block of tokens overwrites what the last product of the block before it reads.
     local blocks = "layers=1 norm=none plan.token_block=24"
     for _, arguments in ipairs { "threads=3", "threads=2 " .. pooled, "threads=2 " .. blocks } do
-      build("kernels=c " .. arguments, "CC=clang " .. helper.with_races)
+      build("kernels=c " .. arguments, helper.with_races)
       local text = succeeds(("TSAN_OPTIONS=halt_on_error=1 %s/crew/crew check"):format(scratch))
       assert.is_truthy(text:find(" 0 failed", 1, true), text)
       assert.is_nil(text:find("ThreadSanitizer", 1, true), text)

@@ -52,6 +52,7 @@ describe("weights of few rows", function()
     local function are_read(...) return targets.are_facts_read(...) end
     assert.is_true(are_read("avx2", { f32 = true, int8 = true }) and are_read("avx512bf16", { f32 = true }))
     assert.is_false(are_read("avx2", { f32 = true }) or are_read("avx512", { bf16 = true }))
+    assert.is_false(are_read("avxvnni", { int8 = true }))
   end)
 
   it("come as measured for `host`, except where the rule has its own bytes", function()
