@@ -280,10 +280,18 @@ local function spoil(variables)
   return ("%s lua5.4 %s"):format(variables, helper.shell(helper.absolute_root() .. "/tests/spoil.lua"))
 end
 
---- Shell words in front of gen/attn2c or tests/program.lua that look for races in emitted files and in the rooms of
---- the runtime whose code runs in several threads. The others are those of other builds: a check takes less time.
+-- The rooms of the runtime that are searched for races: in `make test` those whose code runs in several threads of a
+-- library. The objects of the others are those of other builds, so that a check takes less time.
+local raced = "base system ops model weights reading packing measure"
+if helper.is_long then
+  local all = {}
+  for name in require("lfs").dir(helper.root .. "/runtime") do all[#all + 1] = name:match("^%a+$") end
+  raced = table.concat(all, " ")
+end
+
+--- Shell words in front of gen/attn2c or tests/program.lua that look for races in emitted files and in those rooms.
 helper.with_races = spoil(("ATTN2C_LDFLAGS='-fuse-ld=lld -Wl,--threads=1 %s' SPOIL_FLAGS='-g1 %s' SPOIL_ROOMS='%s'")
-  :format(helper.races, helper.races, "base system ops model weights reading packing measure"))
+  :format(helper.races, helper.races, raced))
 
 --- Shell words in front of gen/attn2c or tests/program.lua whose runtime is that of `helper.optimised`, so that the
 --- reference is fast, but whose emitted files are not optimised: that would take longer than it saves in small models.
