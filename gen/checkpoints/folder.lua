@@ -13,6 +13,7 @@ local lfs = require("lfs")
 local paths = require("checkpoints.paths")
 local pieces = require("text.pieces")
 local routes = require("checkpoints.routes")
+local sentence = require("checkpoints.sentence")
 local spans = require("checkpoints.spans")
 local uv = require("common.libuv")
 local words = require("common.words")
@@ -203,6 +204,7 @@ function folder.read(path, look)
   if routes.has(modules) then
     modules, queries, routed = routes.of_documents(modules, function(name) return read_object(path .. "/" .. name) end)
   end
+  if modules then sentence.check_first(modules) end
   local main = path
   if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
   local of_spans = read_object(main .. "/gliner_config.json")

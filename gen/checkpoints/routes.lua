@@ -40,6 +40,22 @@ end
 --- True for modules that begin with a Router.
 function routes.has(modules) return modules ~= nil and modules[1] ~= nil and KINDS[modules[1].kind] == true end
 
+-- Returns the most tokens that a file states, or nil.
+local function stated(read, path, name, key)
+  local value = json.given(read((path ~= "" and path .. "/" or "") .. name) or {}, key)
+  return math.type(value) == "integer" and value or nil
+end
+
+-- Returns a line if queries have another limit of tokens than documents, or nil.
+local function limit_note(read, documents, queries)
+  local of_documents = stated(read, documents, "sentence_bert_config.json", "max_seq_length")
+    or stated(read, documents, "tokenizer_config.json", "model_max_length")
+  local of_queries = stated(read, queries, "tokenizer_config.json", "model_max_length")
+  if of_documents == of_queries then return nil end
+  return ("%s: queries are cut to the %s tokens of documents; in sentence-transformers to %s"):format(FILE,
+    of_documents or "most", of_queries or "any number")
+end
+
 --- Returns the modules of a folder's documents, the inner folder of the weights of a query's tokens, and notes for the
 --- user. read(path): the object of a file of the folder, or nil. Faults: usage, format.
 function routes.of_documents(modules, read)
@@ -59,6 +75,7 @@ function routes.of_documents(modules, read)
     refuse("structure: documents end with %s, and queries with %s; %s", last.kind, queries[#queries].kind, ADVICE)
   end
   local query, notes = queries[1], {}
+  notes[1] = limit_note(read, documents[1].path, query.path)
   known.check(own, FILE, { FILE }, notes)
   if query.config then
     known.check(query.config, query.path .. "/config.json", { "config.json of module SparseStaticEmbedding" }, notes)

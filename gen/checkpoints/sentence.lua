@@ -434,17 +434,21 @@ local function token_stages(folder)
   return stages
 end
 
+--- Refuses modules that do not begin with a model. Faults: usage.
+function sentence.check_first(modules)
+  local first = modules[1] or refuse("the list is empty")
+  if first.kind == "Transformer" or first.kind == "MLMTransformer" then return end
+  refuse("%s is not supported%s; the first module must be Transformer", first.kind,
+    refused[first.kind] and ": " .. refused[first.kind] or "")
+end
+
 --- Returns the stages of a folder's modules after the first, which is the model. The last stage gives
 --- sentence_embedding, lexical_weights or token_embeddings. scores: the stages of the model's head for masked language
 --- models, or nil.
 function sentence.stages(folder, scores)
   if sentence.is_late(folder) then return late_stages(folder) end
-  local stages, first = {}, folder.modules[1]
-  if not first then refuse("the list is empty") end
-  if first.kind ~= "Transformer" and first.kind ~= "MLMTransformer" then
-    refuse("%s is not supported%s; the first module must be Transformer", first.kind,
-      refused[first.kind] and ": " .. refused[first.kind] or "")
-  end
+  local stages = {}
+  sentence.check_first(folder.modules)
   local has_prompts, second = false, folder.modules[2]
   for _, text in pairs(sentence.prompts(folder) or {}) do has_prompts = has_prompts or text ~= "" end
   if second and second.kind == "SpladePooling" and #folder.modules == 2 then return splade_of(second, scores) end

@@ -183,6 +183,10 @@ def free(r, folder, generator, number):
     for path in inner.glob("tokenizer*"):
         shutil.copy(path, folder / query)
     save_file({"weight": torch.randn(len(WORDS), generator=generator)}, folder / query / "model.safetensors")
+    limits, path = inner / "sentence_bert_config.json", folder / query / "tokenizer_config.json"
+    most = json.loads(limits.read_text()).get("max_seq_length") if limits.exists() else None
+    if most:  # queries are cut as documents are
+        write(path, json.loads(path.read_text()) | {"model_max_length": most})
     return family, ["query", "document"]
 
 

@@ -390,6 +390,15 @@ describe("a checkpoint's folder", function()
       value }))) end
   end)
 
+  it("of sentence-transformers without a transformer is refused by its first module", function()
+    local path = made.checkpoint(nil, nil, { ["modules.json"] = made.json {
+      { type = "sentence_transformers.models.StaticEmbedding", path = "0_StaticEmbedding" } } })
+    local fault = helper.fault(import.text, path)
+    assert.same({ 2, 1 }, { fault.code, #fault.lines })
+    assert.matches("/modules%.json: StaticEmbedding is not supported: it has no transformer; the first module must be "
+      .. "Transformer$", fault.lines[1])
+  end)
+
   it("of sentence-transformers has its default prompt, whose rows a pooling may leave out", function()
     local function stages_of(settings, pooling)
       return import.text(made.checkpoint(nil, nil, { ["tokenizer.json"] = "{}",

@@ -112,7 +112,8 @@ describe("a model for searching", function()
 
     if exists(golden .. "/query_weights.npy") then
       it("gives queries the weights of their tokens: " .. name, function()
-        sh(line(name, ("--prompt query --text %s --output lexical_weights=%s_queries.npy"):format(texts_of(name), name)))
+        local words = "--prompt query --text %s --output lexical_weights=%s_queries.npy"
+        sh(line(name, words:format(texts_of(name), name)))
         same(golden .. "/query_weights.npy", ("%s/%s_queries.npy"):format(folder, name))
         -- Special tokens are not added; those that a text has count.
         local got = output_of(line(name, "--prompt query --text '[SEP]' --top 9"))
