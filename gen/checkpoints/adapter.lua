@@ -5,6 +5,7 @@
 local dkjson = require("dkjson")
 local adapter_gguf = require("checkpoints.adapter_gguf")
 local copies = require("checkpoints.adapter_copies")
+local experts = require("checkpoints.adapter_experts")
 local faults = require("common.faults")
 local files = require("common.files")
 local gguf = require("common.gguf")
@@ -158,7 +159,12 @@ local function rank_of(path, change, tensors)
   return rank
 end
 
--- Adds the scale to a change: lora_alpha divided by the rank, or by its root with use_rslora.
+-- Returns the factor of a change: lora_alpha divided by the rank, or by its root with use_rslora.
+local function scale_of(config, alpha, rank)
+  return alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
+end
+
+-- Adds rank and scale to a change.
 local function add_scale(change, config, path, tensors, patterns)
   local rank = rank_of(path, change, tensors)
   local stated = patterns.rank(change.module) or number_of(config, path, "r", 8)
@@ -166,7 +172,7 @@ local function add_scale(change, config, path, tensors, patterns)
     refuse("format", path, "r: %s, but %s has the rank %d", json.shown(stated), faults.quote(change.inputs), rank)
   end
   local alpha = patterns.alpha(change.module) or number_of(config, path, "lora_alpha", 8)
-  change.rank, change.scale = rank, alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
+  change.rank, change.scale = rank, scale_of(config, alpha, rank)
 end
 
 -- Returns the bytes of a safetensors file with tensors that are elsewhere in `text`, so that models need one reader.
@@ -201,6 +207,30 @@ local function add_biases(self, biases, by_target, config, path)
   end
 end
 
+-- Divides the changes of all experts of a layer. Returns the others, and the experts'.
+local function divide_experts(self, config, path)
+  local targets = json.given(config, "target_parameters", {})
+  if type(targets) == "table" and next(targets) == nil then return self.changes, {} end
+  if not json.is_texts(targets) then refuse("format", path, "target_parameters: a list of texts is expected") end
+  for _, key in ipairs { "rank_pattern", "alpha_pattern" } do
+    if next(json.given(config, key, {})) then
+      refuse("usage", path, "%s: not supported with target_parameters", key)
+    end
+  end
+  local rank, rest, divided = number_of(config, path, "r", 8), {}, {}
+  if math.type(rank) ~= "integer" or rank < 1 then refuse("format", path, "r: an integer from 1 on is expected") end
+  local scale = scale_of(config, number_of(config, path, "lora_alpha", 8), rank)
+  for _, change in ipairs(self.changes) do
+    local own = experts.divided(self, change, targets, rank, scale)
+    if own then words.append(divided, own) else rest[#rest + 1] = change end
+  end
+  if not divided[1] then
+    refuse("usage", path, "target_parameters: %s: no factors of experts' gate_up_proj and down_proj, which are "
+      .. "supported", table.concat(targets, ", "))
+  end
+  return rest, divided
+end
+
 -- Returns the changes of a folder of PEFT, with its configuration and the scales.
 local function read_folder(folder, notes)
   if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder or file") end
@@ -228,6 +258,8 @@ local function read_folder(folder, notes)
     by_target[target][part] = name
     by_target[target].is_table = by_target[target].is_table or is_table
   end
+  local of_experts
+  result.changes, of_experts = divide_experts(result, config, path)
   local modules = words.map(result.changes, function(change) return change.module end)
   local patterns = { rank = of_pattern(config, path, "rank_pattern", stated, modules),
     alpha = of_pattern(config, path, "alpha_pattern", stated, modules) }
@@ -255,6 +287,7 @@ local function read_folder(folder, notes)
     end
   end
   add_biases(result, biases, by_target, config, path)
+  words.append(result.changes, of_experts)
   return result
 end
 
@@ -271,7 +304,7 @@ local function read_gguf(path, notes)
   return result
 end
 
---- Returns an adapter, { path, text = the bytes of its tensors' file, hash, changes = { { target = the name of a tensor
+--- Returns an adapter, { path, text = the bytes of its tensors' file, changes = { { target = the name of a tensor
 --- of the checkpoint, inputs, outputs, lengths, base = names of the adapter's tensors or nil, scale, rank, is_table =
 --- true for embeddings } }, tensors, scheme = the naming scheme of its targets, nil: that of PEFT }. notes: lines for
 --- the user. Faults: io, format, usage.
@@ -283,8 +316,17 @@ function adapter.read(path, notes)
   end
   local result = is_file and read_gguf(path, notes) or read_folder(path, notes)
   if #result.changes == 0 then refuse("format", result.file, "has no tensors") end
-  result.hash = hash.content(result.text)
   return result
+end
+
+--- Returns a hash of all that an adapter does to a model: packed weights have it, and so has the C file that links the
+--- adapter's file in. It is known once no tensor changes any more.
+function adapter.identity(self)
+  local parts = { self.task or hash.content(self.text) }
+  for _, change in ipairs(self.changes) do
+    parts[#parts + 1] = ("%s %.17g"):format(change.target, change.scale or 1)
+  end
+  return hash.text(table.concat(parts, "\0"))
 end
 
 -- The end of the names of jina-embeddings-v3's tensors before they are adapted, and of the factors of all tasks.
@@ -321,7 +363,7 @@ function adapter.of_task(path, tensors, config, task)
         scale = number_of(config, path .. "/config.json", "lora_alpha", 1) / rank }
     end
   end
-  result.hash = hash.text(task .. "\0" .. table.concat(tasks, "\0"))
+  result.task = task .. "\0" .. table.concat(tasks, "\0")
   return result
 end
 

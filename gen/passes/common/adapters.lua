@@ -19,22 +19,20 @@ local function path_of(state, key, path)
   return (state.folder .. "/" .. path):gsub("/%.$", "")
 end
 
--- Reads the adapters that are kept next to the weights: sets state.adapters, and their hash. Their tensors are among
+-- Reads the adapters that are kept next to the weights: sets state.adapters. Their tensors are among
 -- the checkpoint's, with NAME/ before their names.
 local function gather_beside(state)
   if state.factors then
     faults.raise("usage", "%s: adapters: do not go with factors against outliers; leave these out by --factors=none",
       state.file)
   end
-  local hashes, tensors = {}, {}
+  local tensors = {}
   state.adapters = words.map(state.spec.adapters, function(each)
     return adapter.beside(each.name, path_of(state, "adapters", each.path), state.notes)
   end)
-  for i, each in ipairs(state.adapters) do
-    hashes[i] = each.name .. " " .. each.hash
+  for _, each in ipairs(state.adapters) do
     for name, tensor in pairs(each.tensors) do tensors[each.name .. "/" .. name] = tensor end
   end
-  state.adapters.hash = hash.text(table.concat(hashes, "\0"))
   if state.checkpoint then state.checkpoint = words.merged(state.checkpoint, tensors) end
 end
 
@@ -43,8 +41,8 @@ local function set_scheme(state, each)
   local of_model, of_file = state.spec.names, each.scheme
   local own = names.scheme_of(of_model)
   if of_file and of_file ~= own and not names.goes_to_files(own, of_file) then
-    faults.raise("usage", "%s: metadata \"general.architecture\": %s, but the model is of another architecture, with names "
-      .. "of %s", each.path, of_file:gsub("^gguf%-", ""), own)
+    faults.raise("usage", "%s: metadata \"general.architecture\": %s, but the model is of another architecture, with "
+      .. "names of %s", each.path, of_file:gsub("^gguf%-", ""), own)
   end
   if of_file == own then
     each.scheme = nil
@@ -70,11 +68,20 @@ function adapters.gather(state)
   for _, each in ipairs(state.adapters or { state.adapter }) do set_scheme(state, each) end
 end
 
---- Finds the weights that it changes, once the graphs are made: sets its rows. Faults: usage, format.
+--- Finds the weights that they change, once the graphs are made: sets the rows of the merged one, and the hash. Faults:
+--- usage, format.
 function adapters.conclude(state)
   local function are_one(a, b) return same_numbers.are_one(state, a, b) end
-  if state.adapter then state.adapter.rows = adapter.rows(state.adapter, state.entries, state.notes, are_one) end
-  for _, each in ipairs(state.adapters or {}) do adapter.check_used(each, state.entries, state.checkpoint) end
+  local merged, hashes = state.adapter, {}
+  if merged then
+    merged.rows = adapter.rows(merged, state.entries, state.notes, are_one)
+    merged.hash = adapter.identity(merged)
+  end
+  for i, each in ipairs(state.adapters or {}) do
+    adapter.check_used(each, state.entries, state.checkpoint)
+    hashes[i] = each.name .. " " .. adapter.identity(each)
+  end
+  if state.adapters then state.adapters.hash = hash.text(table.concat(hashes, "\0")) end
 end
 
 return adapters
