@@ -532,17 +532,29 @@ function adapter.check_used(self, entries, tensors)
   end
 end
 
--- Refuses rows that change the same tensor as others.
-local function check_apart(self, made, others)
-  for _, row in ipairs(made) do
+-- True if two rows take the place of a tensor by the same numbers, as PEFT saves both of two tied biases.
+local function are_one_base(self, a, b)
+  local function data(row)
+    local tensor = self.tensors[row.base]
+    return tensor.data or self.text:sub(tensor.at + 1, tensor.at + tensor.bytes)
+  end
+  return a.base and b.base and not (a.inputs or b.inputs) and self.tensors[a.base].dtype == self.tensors[b.base].dtype
+    and data(a) == data(b)
+end
+
+-- Returns the rows without those that say what others say. Refuses rows that change the same tensor in another way.
+local function apart(self, made, others)
+  return words.filter(made, function(row)
     local taken = words.set(row.names)
     for _, other in ipairs(others) do
       if words.any(other.names, function(name) return taken[name] end) then
+        if are_one_base(self, row, other) then return false end
         refuse("usage", self.path, "adapter: %s and %s are one tensor of the model, which would get both changes; "
           .. "adapters.NAME=PATH keeps them apart", other.target, row.target)
       end
     end
-  end
+    return true
+  end)
 end
 
 --- Returns the rows of attn2c_merge of an adapter: its changes, the tensor's `names`, and is_transposed.
@@ -574,8 +586,7 @@ function adapter.rows(self, entries, notes, are_one)
       local made = found.weights[1] and reordered.rows(self, change, found.weights)
         or { words.merged(change, { names = (tied or stored).names, is_transposed = is_transposed }) }
       if change.is_tied and tied then made = {} end -- the table's change is also the layer's
-      check_apart(self, made, rows)
-      words.append(rows, made)
+      words.append(rows, apart(self, made, rows))
     elseif change.inputs or not change.target:find("%.bias$") then
       refuse("usage", self.path, "adapter: %s changes %s, which the model does not have",
         faults.quote(change.inputs or change.base), change.target)

@@ -1,4 +1,4 @@
--- adapter_experts.lua: divides the factors that PEFT has for all experts of a layer (target_parameters) into those of
+-- adapter_experts.lua: divides the factors that PEFT has for all experts of a layer (target_parameters) into factors of
 -- each expert's layers, as checkpoints store them. PEFT's A is [experts rank][inputs], expert by expert; its B is
 -- [outputs][rank experts], in which the experts alternate.
 local copies = require("checkpoints.adapter_copies")

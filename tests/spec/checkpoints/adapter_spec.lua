@@ -190,6 +190,13 @@ describe("an adapter", function()
     -- with ensure_weight_tying PEFT saves the table's factors again for the layer
     local rows = tied("gpt2_adapter", { ensure_weight_tying = true, target_modules = { "wte" } }, both)
     assert.same({ "transformer.wte.weight" }, words.map(rows, function(row) return row.target end))
+    -- both of two tied biases are saved with `bias`
+    local biases = { ["cls.predictions.bias"] = { 37 }, ["cls.predictions.decoder.bias"] = { 37 } }
+    rows = tied("bert_adapter", {}, biases)
+    assert.same({ "cls.predictions.bias" }, words.map(rows, function(row) return row.target end))
+    biases["cls.predictions.bias"].bytes = ("\0\60"):rep(37)
+    refused("cls.predictions.bias and cls.predictions.decoder.bias are one tensor of the model", 2, tied,
+      "bert_adapter", {}, biases)
     both["lm_head.lora_A.weight"].bytes = ("\0\60"):rep(4 * 24)
     refused("target_modules: \"lm_head\" is not chosen", 3, tied, "gpt2_adapter",
       { ensure_weight_tying = true, target_modules = { "wte" } }, both)
