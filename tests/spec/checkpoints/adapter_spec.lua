@@ -91,6 +91,7 @@ describe("an adapter", function()
     local found = adapter.read(path, {})
     assert.same({ { target = QUERY .. ".weight", module = QUERY, inputs = query .. ".lora_A.weight",
       outputs = query .. ".lora_B.weight", rank = 4, scale = 1.5 } }, found.changes)
+    assert.equal("{", found.text:sub(9, 9)) -- the header of safetensors
     made.write(path .. "/adapter_model.safetensors", found.text)
     local again = adapter.read(path, {})
     assert.equal(found.text, again.text)
