@@ -5,6 +5,7 @@
 local dkjson = require("dkjson")
 local adapter_gguf = require("checkpoints.adapter_gguf")
 local copies = require("checkpoints.adapter_copies")
+local experts = require("checkpoints.adapter_experts")
 local faults = require("common.faults")
 local files = require("common.files")
 local gguf = require("common.gguf")
@@ -158,7 +159,12 @@ local function rank_of(path, change, tensors)
   return rank
 end
 
--- Adds the scale to a change: lora_alpha divided by the rank, or by its root with use_rslora.
+-- Returns the factor of a change: lora_alpha divided by the rank, or by its root with use_rslora.
+local function scale_of(config, alpha, rank)
+  return alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
+end
+
+-- Adds rank and scale to a change.
 local function add_scale(change, config, path, tensors, patterns)
   local rank = rank_of(path, change, tensors)
   local stated = patterns.rank(change.module) or number_of(config, path, "r", 8)
@@ -166,7 +172,7 @@ local function add_scale(change, config, path, tensors, patterns)
     refuse("format", path, "r: %s, but %s has the rank %d", json.shown(stated), faults.quote(change.inputs), rank)
   end
   local alpha = patterns.alpha(change.module) or number_of(config, path, "lora_alpha", 8)
-  change.rank, change.scale = rank, alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
+  change.rank, change.scale = rank, scale_of(config, alpha, rank)
 end
 
 -- Returns the bytes of a safetensors file with tensors of another form of file, so that models need one reader.
@@ -182,8 +188,8 @@ local function as_safetensors(tensors)
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
 end
 
---- Returns a file of tensors that is linked into a model: { tensors, text = its bytes, as those of a safetensors file,
---- hash }. Faults: io, format.
+--- Returns a file of tensors that is linked into a model: { tensors, text = the bytes of a safetensors file with them,
+--- changes = {} }. Faults: io, format.
 function adapter.linked(path)
   local tensors, text = headers.read(path).tensors, files.read(path)
   if path:find("%.bin$") then
@@ -192,7 +198,7 @@ function adapter.linked(path)
     end
     text = as_safetensors(tensors)
   end
-  return { tensors = tensors, text = text, hash = hash.content(text) }
+  return { tensors = tensors, text = text, changes = {} }
 end
 
 -- The name of the number 1, which a bias of factors is multiplied by.
@@ -214,6 +220,30 @@ local function add_biases(self, biases, by_target, config, path)
   end
 end
 
+-- Divides the changes of all experts of a layer. Returns the others, and the experts'.
+local function divide_experts(self, config, path)
+  local targets = json.given(config, "target_parameters", {})
+  if type(targets) == "table" and next(targets) == nil then return self.changes, {} end
+  if not json.is_texts(targets) then refuse("format", path, "target_parameters: a list of texts is expected") end
+  for _, key in ipairs { "rank_pattern", "alpha_pattern" } do
+    if next(json.given(config, key, {})) then
+      refuse("usage", path, "%s: not supported with target_parameters", key)
+    end
+  end
+  local rank, rest, divided = number_of(config, path, "r", 8), {}, {}
+  if math.type(rank) ~= "integer" or rank < 1 then refuse("format", path, "r: an integer from 1 on is expected") end
+  local scale = scale_of(config, number_of(config, path, "lora_alpha", 8), rank)
+  for _, change in ipairs(self.changes) do
+    local own = experts.divided(self, change, targets, rank, scale)
+    if own then words.append(divided, own) else rest[#rest + 1] = change end
+  end
+  if not divided[1] then
+    refuse("usage", path, "target_parameters: %s: no factors of experts' gate_up_proj and down_proj, which are "
+      .. "supported", table.concat(targets, ", "))
+  end
+  return rest, divided
+end
+
 -- Returns the changes of a folder of PEFT, with its configuration and the scales.
 local function read_folder(folder, notes)
   if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder or file") end
@@ -223,7 +253,7 @@ local function read_folder(folder, notes)
     file = folder .. "/" .. PICKLE
   end
   if not lfs.attributes(file, "mode") then refuse("io", file, "missing") end
-  local result = words.merged(adapter.linked(file), { path = folder, file = file, changes = {},
+  local result = words.merged(adapter.linked(file), { path = folder, file = file,
     ties = json.given(config, "ensure_weight_tying", false) })
   local by_target = {}
   for _, name in ipairs(words.sorted_keys(result.tensors)) do
@@ -237,6 +267,8 @@ local function read_folder(folder, notes)
     by_target[target][part] = name
     by_target[target].is_table = by_target[target].is_table or is_table
   end
+  local of_experts
+  result.changes, of_experts = divide_experts(result, config, path)
   local modules = words.map(result.changes, function(change) return change.module end)
   local patterns = { rank = of_pattern(config, path, "rank_pattern", stated, modules),
     alpha = of_pattern(config, path, "alpha_pattern", stated, modules) }
@@ -264,6 +296,7 @@ local function read_folder(folder, notes)
     end
   end
   add_biases(result, biases, by_target, config, path)
+  words.append(result.changes, of_experts)
   return result
 end
 
@@ -280,7 +313,7 @@ local function read_gguf(path, notes)
   return result
 end
 
---- Returns an adapter, { path, text = the bytes of its tensors' file, hash, changes = { { target = the name of a tensor
+--- Returns an adapter, { path, text = the bytes of its tensors' file, changes = { { target = the name of a tensor
 --- of the checkpoint, inputs, outputs, lengths, base = names of the adapter's tensors or nil, scale, rank, is_table =
 --- true for embeddings } }, tensors, scheme = the naming scheme of its targets, nil: that of PEFT }. notes: lines for
 --- the user. Faults: io, format, usage.
@@ -292,8 +325,17 @@ function adapter.read(path, notes)
   end
   local result = is_file and read_gguf(path, notes) or read_folder(path, notes)
   if #result.changes == 0 then refuse("format", result.file, "has no tensors") end
-  result.hash = hash.content(result.text)
   return result
+end
+
+--- Returns a hash of all that an adapter does to a model: packed weights have it, and so has the C file that links the
+--- adapter's file in. It is known once no tensor changes any more.
+function adapter.identity(self)
+  local parts = { self.task or hash.content(self.text) }
+  for _, change in ipairs(self.changes) do
+    parts[#parts + 1] = ("%s %.17g"):format(change.target, change.scale or 1)
+  end
+  return hash.text(table.concat(parts, "\0"))
 end
 
 -- The end of the names of jina-embeddings-v3's tensors before they are adapted, and of the factors of all tasks.
@@ -330,7 +372,7 @@ function adapter.of_task(path, tensors, config, task)
         scale = number_of(config, path .. "/config.json", "lora_alpha", 1) / rank }
     end
   end
-  result.hash = hash.text(task .. "\0" .. table.concat(tasks, "\0"))
+  result.task = task .. "\0" .. table.concat(tasks, "\0")
   return result
 end
 
@@ -499,17 +541,29 @@ function adapter.check_used(self, entries, tensors)
   end
 end
 
--- Refuses rows that change the same tensor as others.
-local function check_apart(self, made, others)
-  for _, row in ipairs(made) do
+-- True if two rows take the place of a tensor by the same numbers, as PEFT saves both of two tied biases.
+local function are_one_base(self, a, b)
+  local function data(row)
+    local tensor = self.tensors[row.base]
+    return tensor.data or self.text:sub(tensor.at + 1, tensor.at + tensor.bytes)
+  end
+  return a.base and b.base and not (a.inputs or b.inputs) and self.tensors[a.base].dtype == self.tensors[b.base].dtype
+    and data(a) == data(b)
+end
+
+-- Returns the rows without those that say what others say. Refuses rows that change the same tensor in another way.
+local function apart(self, made, others)
+  return words.filter(made, function(row)
     local taken = words.set(row.names)
     for _, other in ipairs(others) do
       if words.any(other.names, function(name) return taken[name] end) then
+        if are_one_base(self, row, other) then return false end
         refuse("usage", self.path, "adapter: %s and %s are one tensor of the model, which would get both changes; "
           .. "adapters.NAME=PATH keeps them apart", other.target, row.target)
       end
     end
-  end
+    return true
+  end)
 end
 
 --- Returns the rows of attn2c_merge of an adapter: its changes, the tensor's `names`, and is_transposed.
@@ -541,8 +595,7 @@ function adapter.rows(self, entries, notes, are_one)
       local made = found.weights[1] and reordered.rows(self, change, found.weights)
         or { words.merged(change, { names = (tied or stored).names, is_transposed = is_transposed }) }
       if change.is_tied and tied then made = {} end -- the table's change is also the layer's
-      check_apart(self, made, rows)
-      words.append(rows, made)
+      words.append(rows, apart(self, made, rows))
     elseif change.inputs or not change.target:find("%.bias$") then
       refuse("usage", self.path, "adapter: %s changes %s, which the model does not have",
         faults.quote(change.inputs or change.base), change.target)

@@ -454,7 +454,7 @@ sections["config.json of jina_v3"] = {
 sections["adapter_config.json"] = {
   by = "peft",
   read = [[alpha_pattern ensure_weight_tying exclude_modules layers_pattern layers_to_transform lora_alpha lora_bias
-    peft_type r rank_pattern target_modules use_dora use_rslora]],
+    peft_type r rank_pattern target_modules target_parameters use_dora use_rslora]],
   without = {
     [ORIGIN] = [[auto_mapping base_model_name_or_path corda_config eva_config loftq_config lora_ga_config peft_version
       revision task_type velora_config]],
@@ -466,7 +466,7 @@ sections["adapter_config.json"] = {
     ["PEFT would change the model's weights, too; save_pretrained's path_initial_model_for_weight_conversion converts "
       .. "the adapter"] = { init_lora_weights = { true, false, "gaussian", "eva", "orthogonal", "mica" } },
     ["adapters of this kind are not supported"] = { alora_invocation_tokens = {}, arrow_config = {}, kasa_config = {},
-      layer_replication = {}, target_parameters = {}, trainable_token_indices = {}, use_bdlora = NO, use_qalora = NO },
+      layer_replication = {}, trainable_token_indices = {}, use_bdlora = NO, use_qalora = NO },
   },
 }
 

@@ -36,7 +36,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/adapter.lua", spec .. "checkpoints/adapter_spec.lua") {
-    { name = "adapter_torch", old = "is_pickle and as_safetensors(tensors, text) or text", new = "text",
+    { name = "adapter_torch", old = "is_pickle and as_safetensors(tensors) or text", new = "text",
       filter = "torch.save", wrong = "models get an adapter's file that they do not open" },
     { name = "adapter_root", old = "and math.sqrt(rank) or rank", new = "and rank or rank",
       filter = "scale for each module", wrong = "rslora divides by the rank" },
@@ -48,12 +48,29 @@ return function(of, spec)
       filter = "another model", wrong = "weights of another model are passed over" },
     { name = "adapter_order", old = "a.at < b.at", new = "a.at > b.at", filter = "order of its file",
       wrong = "the last pattern of a file counts" },
-    { name = "adapter_chosen", old = "if against then", new = "if not against then", filter = "configuration chooses",
+    { name = "adapter_chosen", old = "if against and not change.is_tied then", new = "if not against then", filter = "configuration chooses",
       wrong = "factors that PEFT does not load are merged" },
     { name = "adapter_tied", old = "of.table and of.other and are_one(of.table, of.other)", new = "false",
       filter = "ties both", wrong = "both of two tied weights are replaced" },
     { name = "adapter_rank", old = "if rank ~= stated then", new = "if false then", filter = "refused in one line",
       wrong = "factors of another rank are taken" },
+  }
+
+  of("gen/checkpoints/adapter_copies.lua", spec .. "checkpoints/adapter_spec.lua") {
+    { name = "adapter_copy", old = "as_floats[a.dtype](left) ~= as_floats[b.dtype](right)", new = "false",
+      filter = "copies of the model's own", wrong = "a weight that was trained is taken for the model's" },
+  }
+
+  of("gen/checkpoints/adapter_gguf.lua", spec .. "checkpoints/adapter_gguf_spec.lua") {
+    { name = "adapter_table", old = 'name == TABLE .. ".lora_a" and #shape == 2', new = "false",
+      filter = "rows of a table", wrong = "a token's factors are another one's" },
+    { name = "adapter_alpha", old = "alpha ~= 0 and alpha or nil", new = "alpha", filter = "alpha divided",
+      wrong = "an adapter without an alpha has no effect" },
+  }
+
+  of("gen/checkpoints/adapter_experts.lua", spec .. "checkpoints/adapter_spec.lua") {
+    { name = "adapter_experts", old = "(k - 1) * experts + expert", new = "(expert - 1) * rank + k",
+      filter = "factors of each expert", wrong = "an expert has the factors of others" },
   }
 
   of("runtime/reading/adapter.c", "c:adapter") {
@@ -69,7 +86,7 @@ return function(of, spec)
   }
 
   of("gen/passes/graph/adapted.lua", spec .. "checkpoints/adapter_spec.lua") {
-    { name = "adapted_scale", old = "change.scale * box.view.factor", new = "box.view.factor",
+    { name = "adapted_scale", old = "factor = change.scale * factor", new = "factor = factor",
       filter = "two weights", wrong = "an adapter next to the weights has no scale" },
     { name = "adapted_next", old = "total = total + change.rank", new = "total = change.rank",
       filter = "two weights", wrong = "factors of two adapters have the same rows" },

@@ -24,12 +24,11 @@ end
 
 -- Sets state.linked.
 local function link(state, list)
-  local hashes, tensors = {}, {}
-  for i, each in ipairs(list) do
-    hashes[i] = each.name .. " " .. each.hash
+  local tensors = {}
+  for _, each in ipairs(list) do
     for name, tensor in pairs(each.tensors) do tensors[each.name .. "/" .. name] = tensor end
   end
-  list.hash, state.linked = hash.text(table.concat(hashes, "\0")), list
+  state.linked = list
   if state.checkpoint then state.checkpoint = words.merged(state.checkpoint, tensors) end
 end
 
@@ -79,11 +78,18 @@ function adapters.gather(state)
   for _, each in ipairs(state.adapters or { state.adapter }) do set_scheme(state, each) end
 end
 
---- Finds the weights that it changes, once the graphs are made: sets its rows. Faults: usage, format.
+--- Finds the weights that they change, once the graphs are made: sets the rows of the merged one, and the hash. Faults:
+--- usage, format.
 function adapters.conclude(state)
   local function are_one(a, b) return same_numbers.are_one(state, a, b) end
-  if state.adapter then state.adapter.rows = adapter.rows(state.adapter, state.entries, state.notes, are_one) end
+  local merged, hashes = state.adapter, {}
+  if merged then
+    merged.rows = adapter.rows(merged, state.entries, state.notes, are_one)
+    merged.hash = adapter.identity(merged)
+  end
   for _, each in ipairs(state.adapters or {}) do adapter.check_used(each, state.entries, state.checkpoint) end
+  for i, each in ipairs(state.linked or {}) do hashes[i] = each.name .. " " .. adapter.identity(each) end
+  if state.linked then state.linked.hash = hash.text(table.concat(hashes, "\0")) end
 end
 
 return adapters

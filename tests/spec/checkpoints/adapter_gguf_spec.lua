@@ -1,5 +1,5 @@
--- adapter_gguf_spec: LoRA adapters of GGUF files: what they change and by which scale, in files and in folders, and what
--- is refused by name. whole/hf_spec compares models of them with PEFT's.
+-- adapter_gguf_spec: LoRA adapters of GGUF files: what they change and by which scale, in files and in folders, and
+-- what is refused by name. whole/hf_spec compares models of them with PEFT's.
 local helper = require("tests.spec.helper")
 local adapter = require("checkpoints.adapter")
 local gguf_file = require("tests.spec.gguf_file")
@@ -16,8 +16,8 @@ local function numbers(count, first)
   return ("<" .. ("f"):rep(count)):pack(table.unpack(list))
 end
 
--- Returns the path of an adapter's file. change: key -> { type, value }, or false; tensors: { name, type, columns, rows }
--- each, or those of a query and a table.
+-- Returns the path of an adapter's file. change: key -> { type, value }, or false; tensors: { name, type, columns,
+-- rows } each; without them, there are tensors of a query and a table.
 local function file(change, tensors)
   local entries, list = {}, {}
   for key, entry in pairs(words.merged({ ["general.type"] = { "STRING", "adapter" },
@@ -141,8 +141,8 @@ describe("an adapter of a GGUF file", function()
     each("do not fit together", 3, {}, { { Q .. ".lora_a", "F32", 32, 2 }, { Q .. ".lora_b", "F32", 3, 32 } })
     each("I32 is not supported in an adapter; F32, F16, BF16 and Q8_0 are", 2, {}, { { Q .. ".lora_a", "I32", 32, 2 },
       { Q .. ".lora_b", "F32", 2, 32 } })
-    refused("metadata \"general.architecture\": qwen2, but the model is of another architecture, with names of llama", 2,
-      model, "llama_logits", "adapter", file { ["general.architecture"] = { "STRING", "qwen2" } })
+    refused("metadata \"general.architecture\": qwen2, but the model is of another architecture, with names of llama",
+      2, model, "llama_logits", "adapter", file { ["general.architecture"] = { "STRING", "qwen2" } })
     refused("changes blk.7.attn_q.weight, which the model does not have", 2, model, FILE, "adapter", file({},
       { { "blk.7.attn_q.weight.lora_a", "F32", 32, 2 }, { "blk.7.attn_q.weight.lora_b", "F32", 2, 32 } }),
       "weights=none")

@@ -42,14 +42,14 @@ local function refused(what, code, run, ...)
   assert.equal(code, fault.code)
 end
 
--- Returns the rows of a golden's adapter, and its notes.
+-- Returns the rows of a golden's adapter, its notes, and the adapter's tensors.
 local function tied(name, config, list)
   local path, renamed = helper.folder(), {}
   for module, shape in pairs(list) do renamed["base_model.model." .. module] = shape end
   made.write(path .. "/adapter_config.json", made.json(words.merged({ peft_type = "LORA", r = 4 }, config)))
   made.write(path .. "/adapter_model.safetensors", made.safetensors(renamed))
   local state = pipeline.run(helper.root, helper.root .. "/tests/hf/goldens/" .. name, { "adapter=" .. path }, "ranks")
-  return state.adapter.rows, table.concat(state.notes, "\n")
+  return state.adapter.rows, table.concat(state.notes, "\n"), state.adapter.tensors
 end
 
 describe("an adapter", function()
@@ -91,6 +91,7 @@ describe("an adapter", function()
     local found = adapter.read(path, {})
     assert.same({ { target = QUERY .. ".weight", module = QUERY, inputs = query .. ".lora_A.weight",
       outputs = query .. ".lora_B.weight", rank = 4, scale = 1.5 } }, found.changes)
+    assert.equal("{", found.text:sub(9, 9)) -- the header of safetensors
     made.write(path .. "/adapter_model.safetensors", found.text)
     local again = adapter.read(path, {})
     assert.equal(found.text, again.text)
@@ -137,6 +138,51 @@ describe("an adapter", function()
       { [q .. ".lora_A.weight"] = { 4, 24 }, [q .. ".lora_B.weight"] = { 24, 4 }, [q .. ".lora_B.bias"] = { 24 } })
   end)
 
+  it("has factors of each expert where PEFT has those of all in one", function()
+    local rank, experts, layer = 2, 5, "model.layers.0.mlp.experts"
+    local function numbers(rows, columns, first)
+      local list = {}
+      for i = 1, rows * columns do list[i] = first + i - 1.0 end
+      return { rows, columns, dtype = "F32", bytes = ("<" .. ("f"):rep(#list)):pack(table.unpack(list)) }
+    end
+    local list = { [layer .. ".base_layer.lora_A.weight"] = numbers(rank * experts, 24, 0),
+      [layer .. ".base_layer.lora_B.weight"] = numbers(40, rank * experts, 1000),
+      [layer .. ".lora_A.weight"] = numbers(rank * experts, 20, 2000),
+      [layer .. ".lora_B.weight"] = numbers(24, rank * experts, 3000) }
+    local config = { r = rank, lora_alpha = 6,
+      target_parameters = { "mlp.experts.gate_up_proj", "experts.down_proj" } }
+    local rows, _, tensors_ = tied("qwen3_moe_logits", config, list)
+    assert.equal(3 * experts, #rows)
+    local outputs, first_b = { gate_proj = 20, up_proj = 20, down_proj = 24 },
+      { gate_proj = 1000, up_proj = 1000 + 20 * rank * experts, down_proj = 3000 }
+    for _, row in ipairs(rows) do
+      local expert, name = row.target:match("experts%.(%d+)%.(.*)%.weight$")
+      local a, b, inputs = tensors_[row.inputs], tensors_[row.outputs], name == "down_proj" and 20 or 24
+      assert.same({ { rank, inputs }, { outputs[name], rank }, 3.0 }, { a.shape, b.shape, row.scale })
+      for k = 0, rank - 1 do
+        local place = (math.tointeger(expert) * rank + k) * inputs
+        assert.equal((name == "down_proj" and 2000 or 0) + place + 0.0, (("<f"):unpack(a.data, k * inputs * 4 + 1)))
+        for out = 0, outputs[name] - 1 do -- experts alternate
+          assert.equal(first_b[name] + out * rank * experts + k * experts + math.tointeger(expert) + 0.0,
+            (("<f"):unpack(b.data, (out * rank + k) * 4 + 1)))
+        end
+      end
+    end
+    refused("target_parameters: x.y: no factors of experts' gate_up_proj and down_proj", 2, tied, "qwen3_moe_logits",
+      words.merged(config, { target_parameters = { "x.y" } }), list)
+    refused("alpha_pattern: not supported with target_parameters", 2, tied, "qwen3_moe_logits",
+      words.merged(config, { alpha_pattern = { x = 1 } }), list)
+    refused("[experts 3][inputs] and [outputs][3 experts] are expected", 3, tied, "qwen3_moe_logits",
+      words.merged(config, { r = 3 }), list)
+    list[layer .. ".lora_A.weight"] = numbers(rank * experts, 24, 0)
+    refused("versions of PEFT differ in which are the inputs", 2, tied, "qwen3_moe_logits", config, list)
+  end)
+
+  it("is another one with another scale", function()
+    assert.equal(model().adapter.hash, model().adapter.hash)
+    assert.is_not.equal(model().adapter.hash, model({ lora_alpha = 7 }).adapter.hash)
+  end)
+
   it("does not change one tensor twice", function()
     local both = { ["transformer.wte.lora_embedding_A"] = { 4, 37 }, ["transformer.wte.lora_embedding_B"] = { 24, 4 },
       ["lm_head.lora_A.weight"] = { 4, 24 }, ["lm_head.lora_B.weight"] = { 37, 4 } }
@@ -145,6 +191,13 @@ describe("an adapter", function()
     -- with ensure_weight_tying PEFT saves the table's factors again for the layer
     local rows = tied("gpt2_adapter", { ensure_weight_tying = true, target_modules = { "wte" } }, both)
     assert.same({ "transformer.wte.weight" }, words.map(rows, function(row) return row.target end))
+    -- both of two tied biases are saved with `bias`
+    local biases = { ["cls.predictions.bias"] = { 37 }, ["cls.predictions.decoder.bias"] = { 37 } }
+    rows = tied("bert_adapter", {}, biases)
+    assert.same({ "cls.predictions.bias" }, words.map(rows, function(row) return row.target end))
+    biases["cls.predictions.bias"].bytes = ("\0\60"):rep(37)
+    refused("cls.predictions.bias and cls.predictions.decoder.bias are one tensor of the model", 2, tied,
+      "bert_adapter", {}, biases)
     both["lm_head.lora_A.weight"].bytes = ("\0\60"):rep(4 * 24)
     refused("target_modules: \"lm_head\" is not chosen", 3, tied, "gpt2_adapter",
       { ensure_weight_tying = true, target_modules = { "wte" } }, both)
@@ -289,8 +342,8 @@ describe("an adapter of a GGUF file", function()
     local path, name = helper.folder(), "base_model.model." .. Q .. ".lora_B.weight"
     made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", r = 2 })
     made.write(path .. "/adapter_model.bin", helper.read(helper.root .. "/tests/hf/torch/adapter_llama.bin"))
-    local made_ = pipeline.run(helper.root, helper.root .. "/tests/hf/goldens/gguf_llama_adapter/gguf_llama_adapter.gguf",
-      { "seq=5", "weights=none", "adapter=" .. path }, "ranks").adapter
+    local golden = helper.root .. "/tests/hf/goldens/gguf_llama_adapter/gguf_llama_adapter.gguf"
+    local made_ = pipeline.run(helper.root, golden, { "seq=5", "weights=none", "adapter=" .. path }, "ranks").adapter
     local to = made_.tensors[name .. " of blk.0.attn_q.weight"]
     for row = 0, 31 do -- row r of the model's has the numbers r and r + 0.5
       local place = row // 8 * 8 + row % 2 * 4 + row % 8 // 2
@@ -401,8 +454,8 @@ describe("adapters next to the weights", function()
     made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", r = 2 })
     made.write(path .. "/adapter_model.safetensors", made.safetensors { [q .. ".lora_A.weight"] = { 2, 24 },
       [q .. ".lora_B.weight"] = { 24, 2 } })
-    refused("of which a table of distances is made, which adapters cannot be kept next to", 2, pipeline.run, helper.root,
-      helper.root .. "/tests/hf/goldens/deberta_v2_model", { "adapters.x=" .. path }, "ranks")
+    refused("of which a table of distances is made, which adapters cannot be kept next to", 2, pipeline.run,
+      helper.root, helper.root .. "/tests/hf/goldens/deberta_v2_model", { "adapters.x=" .. path }, "ranks")
   end)
 
   it("reach a table of tokens by the name of its own module only", function()
@@ -427,8 +480,8 @@ describe("adapters next to the weights", function()
       { [DOWN .. ".lora_B.bias"] = { 8 } })
     each("of rank 65 (1 to 64 are allowed)", 2, { r = 65 }, { [QUERY .. ".lora_A.weight"] = { 65, 8 },
       [QUERY .. ".lora_B.weight"] = { 8, 65 } })
-    each("changes other.weight, which is no linear layer or table of tokens of the model", 2, {}, { ["other.lora_A.weight"] = { 4, 8 },
-      ["other.lora_B.weight"] = { 8, 4 } })
+    each("changes other.weight, which is no linear layer or table of tokens of the model", 2, {},
+      { ["other.lora_A.weight"] = { 4, 8 }, ["other.lora_B.weight"] = { 8, 4 } })
     each("is [4, 9], but the model's " .. QUERY .. ".weight is [8, 8]", 3, {},
       { [QUERY .. ".lora_A.weight"] = { 4, 9 } })
     refused("adapter: no such folder", 4, beside, "adapters.x=/nowhere")

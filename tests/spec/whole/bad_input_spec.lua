@@ -153,7 +153,7 @@ describe("a description's keys:", function()
     sinusoids = "pairs, halves or fairseq", rope_patches = "true or false",
     experts = "false or a table such as { count", late_interaction = "a table such as { query_marker",
     spans = "a table such as { label", query_weights = "a path",
-    adapter = "a path", adapters = "a list of folders, or a table such as { sql", draft = "a path",
+    adapter = "a path", adapters = "a list of paths, or a table such as { sql", draft = "a path",
     unroll = "alike or all", max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
   }
 
