@@ -176,7 +176,7 @@ local function as_safetensors(tensors, text)
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
 end
 
---- Returns a file of tensors that is linked into a model: { tensors, text = its bytes, as those of a safetensors file,
+--- Returns a file of tensors that is linked into a model: { tensors, text = the bytes of a safetensors file with them,
 --- hash }. Faults: io, format.
 function adapter.linked(path)
   local tensors, text = headers.read(path).tensors, files.read(path)

@@ -35,7 +35,7 @@ local KNOWN = { { 0, 0x12F }, { 0x131, 0x17F }, { 0x384, 0x3A1 }, { 0x3A4, 0x3CE
 
 local function is_in(range, point) return point >= range[1] and point <= range[2] end
 
--- Returns a text with small letters but for those of ASCII, and false if it has characters that are not known.
+-- Returns a text whose letters beyond ASCII are small, and false if it has characters that are not known.
 local function lowered(text)
   local points, all_known = {}, utf8.len(text) ~= nil
   if not all_known then return text, false end
