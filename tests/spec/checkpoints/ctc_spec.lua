@@ -53,6 +53,24 @@ describe("checkpoints.ctc", function()
     assert.is_nil(select(3, read({ ["vocab.json"] = { ["<pad>"] = 0, A = 1, ["字"] = 2 } }, config)))
   end)
 
+  it("reads the tokens, the output and the layers of an adapter's language", function()
+    local import = require("checkpoints.import")
+    local folder = helper.absolute_root() .. "/tests/hf/sounds/layer"
+    local function described(name) return import.text(folder, nil, nil, nil, nil, { adapter = name }) end
+    local text, notes = described("fra")
+    for _, part in ipairs { [["A", "B", "\195\169", "\195\167", "\197\147"]], '["output.1.linear"] = "fra/lm_head"', "to = 10",
+      '["l*.ff.second.up"] = "fra/wav2vec2.encoder.layers.*.adapter_layer.linear_1"' } do
+      assert.truthy(text:find(part, 1, true), text)
+    end
+    assert.same({}, notes)
+    text, notes = described(nil)
+    assert.is_nil(text:find("fra", 1, true))
+    assert.matches("adapter_attn_dim: the weights are of one language; adapter=LANGUAGE builds another one: eng, fra$",
+      notes[1])
+    assert.same({ 'adapter: "deu" is no folder, and the checkpoint has adapters of eng, fra' },
+      helper.fault(described, "deu").lines)
+  end)
+
   it("says why a model gives no text", function()
     local none = ": the model gives scores, and no text"
     assert.equal("vocab.json: is missing" .. none, select(3, read({})))
