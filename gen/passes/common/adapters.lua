@@ -1,7 +1,7 @@
 -- adapters.lua: finds the adapters that a description names: the key `adapter` has a LoRA adapter that is merged into
--- the weights, or the language of a folder that has an adapter for each; `adapters` has LoRA adapters that are kept next
--- to them. state.linked: the files that are linked in, whose tensors are among the checkpoint's, with NAME/ before their
--- names.
+-- the weights, or the language of a folder that has an adapter for each; `adapters` has LoRA adapters that are kept
+-- next to them. state.linked: the files that are linked in, whose tensors are among the checkpoint's, with NAME/ before
+-- their names.
 local adapter = require("checkpoints.adapter")
 local faults = require("common.faults")
 local files = require("common.files")
