@@ -1,5 +1,5 @@
--- second.lua: adds the second feed-forward of a layer (the adapters of languages in MMS, Pratap et al. 2023). Its norm and
--- activation do not follow the layer's.
+-- second.lua: adds the second feed-forward of a layer (the adapters of languages in MMS, Pratap et al. 2023).
+-- Its norm and activation do not follow the layer's.
 
 --- Returns x + down(relu(up norm(x))). gain: the factor of the random weights of the last product.
 return function(self, path, x, gain)
