@@ -302,8 +302,6 @@ sections["generation_config.json"] = {
     prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task task_to_id temperature top_k top_p]],
   without = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
-    ["a call says whether speech has timestamps, and what goes before it"] =
-      "condition_on_prev_tokens prompt_condition_type return_timestamps",
     ["config.json says it"] = "median_filter_width",
     [OUTPUT] = [[num_return_sequences output_attentions output_hidden_states output_logits output_scores
       return_dict_in_generate]],
@@ -327,7 +325,11 @@ sections["generation_config.json"] = {
     encoder_no_repeat_ngram_size = { 0 }, encoder_repetition_penalty = { 1 },
     epsilon_cutoff = { 0 }, eta_cutoff = { 0 }, exponential_decay_length_penalty = {},
     force_bos_token_to_be_generated = NO, guidance_scale = { 1 }, max_time = {}, sequence_bias = {}, stop_strings = {},
-    token_healing = NO, top_h = {}, typical_p = { 1 }, watermarking_config = {} } },
+    token_healing = NO, top_h = {}, typical_p = { 1 }, watermarking_config = {} },
+    ["not read: a call has timestamps with --timestamps, or if its sound is longer than a window"] = {
+      return_timestamps = NO },
+    ["not read: a window always goes on from the text before it"] = { condition_on_prev_tokens = { true } },
+    ["not read: a prompt is before the first window"] = { prompt_condition_type = { "first-segment" } } },
 }
 
 sections["preprocessor_config.json"] = {

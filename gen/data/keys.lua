@@ -300,7 +300,8 @@ keys.list = {
   { key = "adapter", type = "path", default_text = "none",
     meaning = "a folder with a LoRA adapter of PEFT, or a GGUF file with one of llama.cpp, its path relative to the "
       .. "description's, or on a command line to the working directory: it is a part of the model, whose program and "
-      .. "library merge it into the weights that they read; false: none" },
+      .. "library merge it into the weights that they read; for a folder that has adapters of its own, the name of a "
+      .. "task or language; false: none" },
   { key = "adapters", type = "adapters", default_text = "none",
     meaning = "LoRA adapters, as for adapter, that are kept next to the weights, of rank 1 to 64: a list, or a table "
       .. "of them by name, { sql = FOLDER }, with paths as for adapter. Each sequence of a call has one of them, or "

@@ -20,6 +20,7 @@ local sources = require("checkpoints.sources")
 local sounds = require("passes.graph.sounds")
 local streams = require("passes.graph.streams")
 local stages_table = require("data.stages")
+local with_second = require("passes.graph.second")
 local words = require("common.words")
 
 local graph = {}
@@ -139,16 +140,6 @@ local function whole(self, path, index, x)
     function(y) return feed_forward(self, path .. ".ff", y, x) end)
 end
 
--- Returns x and a second feed-forward of x, whose norm and activation do not follow the layer's.
-local function with_second(self, path, x)
-  path = path .. ".ff.second"
-  local up = self:linear(path .. ".up", self:norm(path .. ".norm", x, { kind = "layer", eps = 1e-5 }),
-    self.spec.second_ff, true)
-  local act = self:op("activate", path .. ".act", { x = up }, { ["function"] = "relu" })
-  return self:op("add", path .. ".sum", { a = self:linear(path .. ".down", act, self.spec.d_model, true,
-    gain_of(self.spec)), b = x })
-end
-
 -- Returns the streams of states after a layer. The part that reads the tokens also reads the stream that the layer
 -- computes. Its result is added to all streams but the first.
 local function of_streams(self, path, index, list)
@@ -178,7 +169,7 @@ local function layer(stack_builder, index, x)
   self.section = self.stack_name .. "layer " .. index
   if self.spec.streams then return of_streams(self, path, index, x) end
   x = whole(self, path, index, x)
-  if self.spec.second_ff then x = with_second(self, path, x) end
+  if self.spec.second_ff then x = with_second(self, path .. ".ff.second", x, gain_of(self.spec)) end
   if self.spec.layer_inputs then
     x = self:op("add", path .. ".tokens.added", { a = of_tokens(self, path, index, x), b = x })
   end

@@ -44,13 +44,29 @@ describe("checkpoints.ctc", function()
 
   it("has small letters, but for those that are not known", function()
     local config = { do_lower_case = true }
-    assert.same({ "<pad>", "é", "ÿ", "ž", "š", "ώ", "я", "ѐ", "և", "ế", "ß", "s" }, (read({ ["vocab.json"] = { ["<pad>"] = 0,
-      ["É"] = 1, ["Ÿ"] = 2, ["Ž"] = 3, ["š"] = 4, ["Ώ"] = 5, ["Я"] = 6, ["Ѐ"] = 7, ["և"] = 8, ["Ế"] = 9, ["ß"] = 10,
-      s = 11 } }, config, 12)))
-    assert.equal("tokenizer_config.json: do_lower_case: only A to Z become small letters in texts",
-      select(3, read({ ["vocab.json"] = { ["<pad>"] = 0, ["Σ"] = 1, ["É"] = 2 } }, config)))
-    assert.is_truthy(select(3, read({ ["vocab.json"] = { ["<pad>"] = 0, ["é"] = 1, ["É"] = 2 } }, config)))
-    assert.is_nil(select(3, read({ ["vocab.json"] = { ["<pad>"] = 0, A = 1, ["字"] = 2 } }, config)))
+    local vocabulary = { ["<pad>"] = 0, ["É"] = 1, ["Ÿ"] = 2, ["Ž"] = 3, ["š"] = 4, ["Ώ"] = 5, ["Я"] = 6, ["Ѐ"] = 7,
+      ["Ế"] = 8, ["ß"] = 9, s = 10 }
+    assert.same({ "<pad>", "é", "ÿ", "ž", "š", "ώ", "я", "ѐ", "ế", "ß", "s" },
+      (read({ ["vocab.json"] = vocabulary }, config, 11)))
+  end)
+
+  it("reads the tokens, the output and the layers of an adapter's language", function()
+    local import = require("checkpoints.import")
+    local folder = helper.absolute_root() .. "/tests/hf/sounds/layer"
+    local function described(name) return import.text(folder, nil, nil, nil, nil, { adapter = name }) end
+    local text, notes = described("fra")
+    for _, part in ipairs { [["A", "B", "\195\169", "\195\167", "\197\147"]], "to = 10",
+      '["output.1.linear"] = "fra/lm_head"',
+      '["l*.ff.second.up"] = "fra/wav2vec2.encoder.layers.*.adapter_layer.linear_1"' } do
+      assert.truthy(text:find(part, 1, true), text)
+    end
+    assert.same({}, notes)
+    text, notes = described(nil)
+    assert.is_nil(text:find("fra/", 1, true))
+    assert.matches("adapter_attn_dim: the weights are of one language; adapter=LANGUAGE builds another one: eng, fra$",
+      notes[1])
+    assert.same({ 'adapter: "deu" is no folder, and the checkpoint has adapters of eng, fra' },
+      helper.fault(described, "deu").lines)
   end)
 
   it("says why a model gives no text", function()

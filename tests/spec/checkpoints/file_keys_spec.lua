@@ -265,12 +265,13 @@ describe("the table of a checkpoint's keys", function()
   end)
 
   it("gives a line to each key whose value is left out", function()
-    for _, rules in pairs(file_keys["generation_config.json"].told) do
+    for why, rules in pairs(file_keys["generation_config.json"].told) do
       for key, allowed in pairs(rules) do
         local notes = {}
         generation.of({ [key] = other(allowed) }, {}, 9, notes)
         assert.same(1, #notes, key)
-        assert.matches("^generation_config%.json: " .. key .. ": not supported, and left out", notes[1])
+        assert.equal(("generation_config.json: %s: %s"):format(key, why), notes[1])
+        assert.is_true(why:find("^not supported, and left out") ~= nil or why:find("^not read: ") ~= nil)
         for _, value in ipairs(allowed) do generation.of({ [key] = value }, {}, 9, notes) end
         assert.same(1, #notes, key)
       end

@@ -161,7 +161,7 @@ describe("a layer", function()
     end
     local _, state = ops_of({ second_ff = 3 }, 0)
     local norm
-    for _, op in ipairs(state.graph.entry.ops) do if op.output == "l0.ff.second.norm" then norm = op end end
+    for _, op in ipairs(state.graph.entry.ops) do if op.result.name == "l0.ff.second.norm" then norm = op end end
     assert.equal(1e-5, norm and norm.attributes.eps)
   end)
 
