@@ -169,8 +169,12 @@ return function(of, spec)
       filter = "writer/special*", wrong = "a special token that is a stop text does not end an answer" },
   }
   of("runtime/generate/stop.c", "c:stop") {
-    { name = "stop_longest", old = "if ((uint64_t)p->size > s->matched) {", new = "if (s->found < 0) {",
+    { name = "stop_longest", old = "if (s->found >= 0 && bytes <= s->matched) return;",
+      new = "if (s->found >= 0) return;",
       filter = "stop/the_first*", wrong = "the first string in the list, not the longest" },
+    { name = "stop_hidden", old = "if (!is_hidden) p->matched[1] = advance(p, p->matched[1], piece[at]);",
+      new = "p->matched[1] = advance(p, p->matched[1], piece[at]);", filter = "stop/hidden*",
+      wrong = "a special token within the text of a stop string hides it" },
     { name = "stop_restart", old = "matched = p->borders[matched];", new = "matched = 0;",
       filter = "stop/random*", wrong = "a string that begins within another is missed" },
     { name = "stop_surrogate", old = "first == 0xed ? 0x9f", new = "first == 0xed ? 0xbf", filter = "stop/characters",

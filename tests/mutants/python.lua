@@ -24,10 +24,6 @@ return function(of, spec)
     { name = "python_letters", old = "if isinstance(values, (str, bytes)):", new = "if values is None:",
       filter = "by themselves", wrong = "a text is taken for the list of its letters" },
   }
-  of("runtime/python/tasks.py", suite) {
-    { name = "python_left_out", old = "if is_left_out:", new = "if False:", filter = "by themselves",
-      wrong = "messages that a template leaves out are lost" },
-  }
   of("runtime/python/masks.py", suite) {
     { name = "python_late", old = "np.diff(mask, axis=1) > 0", new = "np.diff(mask, axis=1) > 1",
       filter = "by themselves",

@@ -49,7 +49,11 @@ return function(of, spec)
     { name = "serve_choice", old = "return number != 1;", new = "return 1;", filter = "calls tools",
       wrong = "tools are called though tool_choice is none" },
   }
-  of("runtime/program/text/generate_left_out.c", suite) {
+  of("runtime/python/chat.py", suite) {
+    { name = "python_left_out", old = "if found.value < call.count:", new = "if False:",
+      filter = "gives the model all messages", wrong = "Python leaves out a message without a word" },
+  }
+  of("runtime/model/text/left_out.c", suite) {
     { name = "serve_left_out", old = "if (status == ATTN2C_OK && bytes == length &&", new = "if (0 &&",
       filter = "all messages", wrong = "messages that a template leaves out are lost" },
   }

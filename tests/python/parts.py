@@ -191,6 +191,8 @@ refuses(OSError, "not there", opened.check, 4, b"not there")
 refuses(MemoryError, "status 5", opened.check, 5)
 refuses(RuntimeError, "status 6", opened.check, 6)
 opened.name, opened.file, opened._library = "m", "libm.so", types.SimpleNamespace()
+refuses(ImportError, "/none.whl/libm.so: there is no such file; the module needs it next to it, and not in a zip file",
+        library._Library, "/none.whl/m.py", "m", 1)
 refuses(ImportError, "libm.so has no function m_open: it is of another build", opened.function, "open", None)
 
 # Texts are UTF-8 with their lengths, so that they may have a NUL.

@@ -366,6 +366,14 @@ describe("a program that serves", function()
     assert.same({ 3, "chat: the chat template leaves out messages of the role usr\n" },
       { own.refusal("echo '{\"role\":\"usr\",\"content\":\"a\"}' | "
         .. own.line("llama", "chat", "--greedy --format jsonl")) })
+    assert.equal("messages[1]: the chat template leaves out messages of the role usr\n", own.sh(([=[
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=llama /usr/bin/python3 -W error -c '
+import llama
+said = [{"role": "user", "content": "a"}, {"role": "usr", "content": "b"}, {"role": "tool", "content": " "}]
+with llama.Pipeline("%s") as pipeline:
+    pipeline.chat([said[0], said[2]], 2)
+    try: pipeline.chat(said, 2)
+    except ValueError as fault: print(fault)']=]):format(own.root .. "/tests/generate/llama")))
     local only_last = { max_tokens = 1, chat_template_kwargs = { only_last = true },
       messages = { { role = "system", content = " - " }, user } }
     assert.equal(200, (server:ask("/v1/chat/completions", only_last)))

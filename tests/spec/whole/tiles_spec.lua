@@ -61,15 +61,14 @@ describe("where there are no tiles", function()
 end)
 
 -- Emulated tiles stand for the instructions of tiles only: the rest of a kernel for amx has AVX-512.
-if not helper.read("/proc/cpuinfo"):find(" avx512vl ", 1, true) then
-  it("tiles are emulated where there is AVX-512", function() pending("this machine has no AVX-512") end)
-  return
-end
+local has_avx512 = helper.read("/proc/cpuinfo"):find(" avx512vl ", 1, true) ~= nil
+local tried = has_avx512 and it or pending
+local function prepare(make) return setup(function() if has_avx512 then make() end end) end
 
 describe(is_real and "in this processor's tiles," or "in emulated tiles,", function()
   local crew, other
 
-  setup(function()
+  prepare(function()
     files.make_folder(folder)
     build(START, "crew", "'target=amx, avx2' threads=3 'precision={\"bf16\", attention=\"bf16\"}'")
     build(START, "other", "target=amx precision=int8 --embed=" .. WEIGHTS)
@@ -78,7 +77,7 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
     helper.write(folder .. "/other.npy", other)
   end)
 
-  it("models of bf16 and int8 pass their check", function()
+  tried("models of bf16 and int8 pass their check", function()
     for _, line in ipairs { "ATTN2C_TARGET=amx crew/crew", "ATTN2C_TARGET=avx2 crew/crew", "other/other" } do
       local said = sh(line .. " check")
       assert.truthy(said:find(" 0 failed\n", 1, true), said)
@@ -87,13 +86,13 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
     assert.truthy(files.read(folder .. "/other/other_kernels.c"):find("attn2c_tile_int8(", 1, true))
   end)
 
-  it("a library for several targets uses them, and its targets differ", function()
+  tried("a library for several targets uses them, and its targets differ", function()
     assert.truthy(sh("crew/crew info"):find("in use       amx;", 1, true))
     assert.is_true(crew == answer("", "crew", WEIGHTS))
     assert.is_false(crew == answer("avx2", "crew", WEIGHTS))
   end)
 
-  it("threads, the child of a fork and callers side by side give the same bits", function()
+  tried("threads, the child of a fork and callers side by side give the same bits", function()
     sh(("cc -std=c11 -Wall -Wextra -Werror -Icrew -o host %s crew/libcrew.a -lpthread -lm"):format(
       shell(root .. "/tests/c/host_threads.c")))
     local bits
@@ -105,7 +104,7 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
     end
   end)
 
-  it("models give what PyTorch does, within what is known of it", function()
+  tried("models give what PyTorch does, within what is known of it", function()
     for _, case in ipairs { "bf16_wide", "int8_wide" } do
       local from = root .. "/tests/torch/goldens/" .. case
       sh(("%s %s %s %s target=amx"):format(START, shell(root .. "/tests/program.lua"),
@@ -119,11 +118,11 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
     end
   end)
 
-  it("two models in turn, by the Python modules, give what each gives alone", function()
+  tried("two models in turn, by the Python modules, give what each gives alone", function()
     sh(("PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -W error -c %s %s %s"):format(shell(TURNS), WEIGHTS, INPUT))
   end)
 
-  it("packed weights give the same, and bench and its profile run", function()
+  tried("packed weights give the same, and bench and its profile run", function()
     sh(("crew/crew pack --weights %s -o crew.weights && crew/crew pack --verify crew.weights"):format(WEIGHTS))
     assert.is_true(crew == answer("amx", "crew", "crew.weights"))
     for name, numbers in pairs { crew = "bf16", other = "int8" } do
@@ -142,11 +141,11 @@ describe("where the system refuses tiles, as a sandbox does,", function()
     return code, said
   end
 
-  setup(function()
+  prepare(function()
     sh(("cc -std=c11 -Wall -Wextra -Werror -O1 -o denied %s"):format(shell(root .. "/tests/c/denied.c")))
   end)
 
-  it("a library goes on to its next target", function()
+  tried("a library goes on to its next target", function()
     local code, said = denied("crew/crew info")
     if not code then return pending("filters of system calls are not possible here") end
     assert.equal(0, code, said)
@@ -155,7 +154,7 @@ describe("where the system refuses tiles, as a sandbox does,", function()
     assert.is_true(files.read(folder .. "/y.npy") == answer("avx2", "crew", WEIGHTS))
   end)
 
-  it("one for amx alone, or asked for by name, is refused in a line", function()
+  tried("one for amx alone, or asked for by name, is refused in a line", function()
     local run = " run --weights %s --input %s --output no.npy"
     local code, said = denied("other/other" .. run:format("", INPUT):gsub("--weights ", ""))
     if not code then return pending("filters of system calls are not possible here") end
