@@ -112,9 +112,9 @@ return function(of, spec)
       filter = "stretches of layers", wrong = "weights to prefetch that move otherwise are counted from one base" },
   }
 
-  of("gen/passes/checks/beside.lua", spec .. "passes/checks/repeated_spec.lua") {
+  of("gen/passes/checks/beside.lua", spec .. "passes/checks/beside_spec.lua") {
     { name = "beside_next", old = "spans[i + 1] and spans[i + 1].first < span.stop or false", new = "false",
-      filter = "are checked", wrong = "a buffer below another one that has some of its bytes is apart" },
+      filter = "are known", wrong = "a buffer below another one that has some of its bytes is apart" },
   }
 
   of("gen/passes/checks/repeated.lua", spec .. "passes/checks/repeated_spec.lua") {

@@ -14,7 +14,7 @@ end
 local function spans_of(program, names, is_own)
   local by_root, spans = {}, {}
   for _, name in ipairs(names) do
-    if not program.own[name] ~= is_own then
+    if (program.own[name] or false) == is_own then
       local root, first = root_of(program, name), program.offsets[name]
       local span = by_root[root]
       if not span then

@@ -55,7 +55,8 @@ local function strides_of_all(lists, group)
     end
     result[at] = {}
     for name, operand in pairs(step.arguments or NONE) do
-      result[at][name] = terms_of(operand, function(i) return lists[i + 1][at].arguments[name].offset end, #lists, group)
+      local function offset_of(i) return lists[i + 1][at].arguments[name].offset end
+      result[at][name] = terms_of(operand, offset_of, #lists, group)
       if not result[at][name] then return nil end
     end
   end
@@ -93,7 +94,7 @@ end
 
 --- Emits the steps of body(i) for `count` heads, or groups of heads, numbered from 0; `group` of them share keys and
 --- values. title: what a note calls them if they are one loop; nil: nothing. Where the heads of one region are a loop,
---- those of its kind are, with the same strides.
+--- so are the heads of other regions of its kind, with the same strides.
 function head_loops:heads(count, group, title, body)
   local known, lists, unit = known_of(self), {}, self.unit_number
   for i = 1, known.strides and 1 or count do lists[i] = self:steps_of(function() body(i - 1) end) end
