@@ -195,7 +195,7 @@ local function of_attention(state, region)
     product.by_libxsmm = is_by_libxsmm(state, product)
     if region.open then
       cut_open(state, product)
-      -- Of several rows each strip reads its own part of all keys or values, as several queries read a source's.
+      -- With several rows, such as queries of one source, each strip reads only its own part of the keys or values.
       local outputs = is_together and m or region.open.by_source and product.strips.groups[1].size * vector
       product.fetch = outputs and ahead.near(of.a, outputs, p.near) or nil
       return
