@@ -21,9 +21,7 @@ keys.LONGEST = 32768
 
 local function part_names()
   local names = {}
-  for i, part in ipairs(precision.parts) do
-    names[i] = part.name:find(" ") and ('"%s"'):format(part.name) or part.name
-  end
+  for i, part in ipairs(precision.parts) do names[i] = part.name end
   return table.concat(names, ", ")
 end
 

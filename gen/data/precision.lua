@@ -62,7 +62,7 @@ function precision.of_scores(given, section, has_pairs)
 end
 
 --- True if attentions multiply integers, where their layer is not f32. part: "attention" or "encoder attention"; nil:
---- whether those of one of them do.
+--- one of the two suffices.
 function precision.attends_in_integers(given, part)
   for _, each in ipairs(precision.parts) do
     local is_asked = each.is_attention and (part == nil or part == each.name)

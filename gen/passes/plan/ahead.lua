@@ -57,12 +57,12 @@ local function in_tiles(shape, strips, calls, from)
     apart = apart * types.LINE }
 end
 
---- Returns how a product of one query prefetches keys or values, which are read once: { near: groups of inputs from
---- those in use to those prefetched }, or nil. product: { m, types }; bytes: from those in use to those prefetched.
-function ahead.near(product, bytes)
+--- Returns how a product of few queries prefetches keys or values, which are read once: { near: groups of inputs from
+--- those in use to those prefetched }, or nil. type: of keys or values; outputs: those that are read together; bytes:
+--- from those in use to those prefetched.
+function ahead.near(type, outputs, bytes)
   if bytes == 0 then return nil end
-  local type = product.types.a
-  return { near = math.max(1, bytes // types.bytes(product.m * types.group(type), type)) }
+  return { near = math.max(1, bytes // types.bytes(outputs * types.group(type), type)) }
 end
 
 -- Returns how strips prefetch that are not paced (kernels/forms.lua): whole lines, as a step reads them, at the inputs

@@ -182,7 +182,7 @@ end
 -- Sets region.products, the distinct products of an attention in order of first use, and region.product_of(shape),
 -- which returns the one of a shape { m, n, k, types, a_room }.
 local function of_attention(state, region)
-  local p = state.plan.parameters
+  local p, vector = state.plan.parameters, target_of(state).vector
   region.products, region.product_of = {}, alike.first_of { "m", "n", "k", "types", "a_room", "open" }
   local is_together = false
   local function visit(what, m, n, k, of, a_room, open)
@@ -193,7 +193,9 @@ local function of_attention(state, region)
     product.by_libxsmm = is_by_libxsmm(state, product)
     if region.open then
       cut_open(state, product)
-      product.fetch = is_together and ahead.near(product, p.near) or nil
+      -- With several rows, such as queries of one source, each strip reads only its own part of the keys or values.
+      local outputs = is_together and m or region.open.by_source and product.strips.groups[1].size * vector
+      product.fetch = outputs and ahead.near(of.a, outputs, p.near) or nil
       return
     end
     cut(state, product, p)

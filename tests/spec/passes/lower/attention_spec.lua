@@ -1,5 +1,6 @@
 -- lower_attention_spec: the steps of attention: no mask, no mask's work; edges only where a
 -- block is cut; no product that leaves the row of its tile.
+local encoded = require("tests.spec.encoded")
 local helper = require("tests.spec.helper")
 
 local function texts(more) return helper.step_texts(helper.tiny(more, "lower").programs[1]) end
@@ -129,5 +130,37 @@ describe("attention", function()
         end
       end
     end
+  end)
+end)
+
+describe("an attention over the keys of a source", function()
+  -- Returns how often a variant's steps have each form of a loop.
+  local function loops_of(variant, more)
+    local _, state = encoded.states(nil, more, "lower")
+    local found = {}
+    for _, program in ipairs(state.programs) do
+      for _, step in ipairs(program.variant == variant and helper.steps(program) or {}) do
+        if step.form == "begin" then found[step.loop] = (found[step.loop] or 0) + 1 end
+      end
+    end
+    return found
+  end
+
+  it("takes neighbours with one source together, and a trace each by itself", function()
+    local ship, trace = loops_of("ship", { layers = 1 }), loops_of("trace", { layers = 1 })
+    assert.same({ 1, 1 }, { ship.sources, ship.sequences })
+    assert.same({ nil, 2 }, { trace.sources, trace.sequences })
+  end)
+
+  it("is that of one sequence after the other where these have sources of their own", function()
+    local form, seen = require("data.loops").forms.sources, {}
+    local call = { first = { 0, 1, 2, 4 }, source = { 5, 5, 3 }, origin = { 1, 1, 2 } }
+    local symbols = {}
+    local function note() seen[#seen + 1] = { symbols.sequence, symbols.first, symbols.fresh, symbols.keys } end
+    form.run({ of_source = true }, call, symbols, note)
+    assert.same({ { 0, 0, 2, 5 }, { 2, 2, 2, 3 } }, seen)
+    call.origin, seen = nil, {}
+    form.run({ of_source = true }, call, symbols, note)
+    assert.same({ { 0, 0, 1, 5 }, { 1, 1, 1, 5 }, { 2, 2, 2, 3 } }, seen)
   end)
 end)

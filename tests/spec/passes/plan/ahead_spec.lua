@@ -5,18 +5,18 @@ local forms = require("kernels.forms")
 local targets = require("data.targets")
 local types = require("data.types")
 
-describe("what a product of one query asks for ahead", function()
+describe("what a product of few queries asks for ahead", function()
   local near = require("passes.plan.ahead").near
 
   it("is `near` bytes of the keys or values that it reads next, of any type", function()
-    assert.same({ near = 16 }, near({ m = 64, types = types.f32_product }, 4096))
-    assert.same({ near = 16 }, near({ m = 64, types = types.product("bf16") }, 4096))
-    assert.same({ near = 8 }, near({ m = 64, types = types.product("bf16") }, 2048))
-    assert.same({ near = 1 }, near({ m = 4096, types = types.f32_product }, 4096))
+    assert.same({ near = 16 }, near("f32", 64, 4096))
+    assert.same({ near = 16 }, near("bf16", 64, 4096))
+    assert.same({ near = 8 }, near("bf16", 64, 2048))
+    assert.same({ near = 1 }, near("f32", 4096, 4096))
   end)
 
   it("is nothing where that is 0", function()
-    assert.is_nil(near({ m = 64, types = types.product("bf16") }, 0))
+    assert.is_nil(near("bf16", 64, 0))
   end)
 end)
 
