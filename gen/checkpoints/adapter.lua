@@ -331,11 +331,11 @@ end
 --- Returns a hash of all that an adapter does to a model: packed weights have it, and so has the C file that links the
 --- adapter's file in. It is known once no tensor changes any more.
 function adapter.identity(self)
-  local parts = { self.task or hash.content(self.text) }
+  local facts = { self.task or hash.content(self.text) }
   for _, change in ipairs(self.changes) do
-    parts[#parts + 1] = ("%s %.17g"):format(change.target, change.scale or 1)
+    facts[#facts + 1] = ("%s %.17g"):format(change.target, change.scale or 1)
   end
-  return hash.text(table.concat(parts, "\0"))
+  return hash.text(table.concat(facts, "\0"))
 end
 
 -- The end of the names of jina-embeddings-v3's tensors before they are adapted, and of the factors of all tasks.

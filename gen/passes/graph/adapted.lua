@@ -1,6 +1,7 @@
 -- adapted.lua: adds what LoRA adapters (Hu et al. 2021) change in a linear layer, W x + scale B A x, or in a table of
--- embeddings, where adapters are kept next to the weights. The factors of all adapters of a layer are two weights. One has the rows of each adapter's
--- A, the other the columns of its B times the scale, one adapter after another. So adapters of any ranks go together.
+-- embeddings, where adapters are kept next to the weights. The factors of all adapters of a layer are two weights. One
+-- has the rows of each adapter's A, the other the columns of its B times the scale, one adapter after another. So
+-- adapters of any ranks go together.
 local adapter = require("checkpoints.adapter")
 local sources = require("checkpoints.sources")
 local words = require("common.words")
@@ -58,7 +59,7 @@ local function add_looked_up(change, owner, boxes, stored, inputs, outputs, row)
   end)
 end
 
--- Returns the changes of a weight by all adapters: { first = the first row of each, then their number, inputs, outputs =
+-- Returns a weight's changes by all adapters: { first = the first row of each, then their number, inputs, outputs =
 -- where the factors are read }, or nil. is_table: of a table of embeddings; add_one: add_change, or another function.
 local function changes(self, weight, is_table, add_one)
   local made, total = { first = { 0 }, inputs = { stored = {}, views = {} }, outputs = { stored = {}, views = {} } }, 0

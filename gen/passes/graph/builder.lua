@@ -38,7 +38,7 @@ local function of_targets(list)
     words.any(list, function(name) return stored(name) ~= stored(list[1]) end)
 end
 
---- Returns a builder for the entry of a spec. adapters: those that are kept next to the weights, of an entry that reads
+--- Returns a builder for the entry of a spec. adapters: those that are kept next to the weights, if the entry reads
 --- them; else nil. schemes: other naming schemes than the model's, by which adapters call the weights, as a set, or nil.
 function Builder.new(spec, name, target_names, adapters, schemes)
   local has_pairs, rows_differ = of_targets(target_names)
@@ -307,7 +307,8 @@ end
 function Builder:product(path, operands)
   local weight, change = operands.weight, adapted.change(self, path, operands)
   local x, row_scale = self:converted(path, weight, operands.x)
-  local own, y, sums = change and path .. ".alone" or path, nil, nil
+  local own = change and path .. ".alone" or path
+  local y, sums
   if not row_scale then
     operands.x = x
     y = self:op("linear", own, operands)
