@@ -1,6 +1,6 @@
 -- reordered.lua: finds what an adapter changes in tensors that the adapter calls otherwise, or has in other orders of
--- rows: an adapter of PEFT in a GGUF file, or a GGUF adapter in a folder. Both are known for a weight of the graph.
--- So the rows of the adapter's tensors are put in the checkpoint's order when the model is built, and the runtime merges
+-- rows: an adapter of PEFT in a GGUF file, or a GGUF adapter in a folder. Both are known for the graph's weights.
+-- So the rows of the adapter's tensors are put in the checkpoint's order when the model is built. The runtime merges
 -- them as others. In this file, a file is the checkpoint, and a model's row is one of the adapter's scheme.
 local faults = require("common.faults")
 local sources = require("checkpoints.sources")

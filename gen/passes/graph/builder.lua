@@ -39,7 +39,7 @@ local function of_targets(list)
 end
 
 --- Returns a builder for the entry of a spec. adapters: those that are kept next to the weights, if the entry reads
---- them; else nil. schemes: other naming schemes than the model's, by which adapters call the weights, as a set, or nil.
+--- them; else nil. schemes: a set of other naming schemes than the model's, by which adapters call the weights, or nil.
 function Builder.new(spec, name, target_names, adapters, schemes)
   local has_pairs, rows_differ = of_targets(target_names)
   return setmetatable({
