@@ -32,7 +32,7 @@ static int take_tensor(attn2c_check_sources *sources, ptrdiff_t sequence, int te
   return ATTN2C_OK;
 }
 
-static int take_source(attn2c_check_sources *sources, ptrdiff_t sequence) {
+static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
   for (int i = 0; i < sources->job.entry->op_count; i++)
     ATTN2C_TRY(take_tensor(sources, sequence, sources->job.entry->ops[i].result));
   return ATTN2C_OK;
@@ -65,7 +65,7 @@ static int read_source(attn2c_check_sources *sources, ptrdiff_t number) {
   attn2c_check_sequence view;
   if (status == ATTN2C_OK) {
     status = attn2c_check_sequence_begin(&view, job, &n, 0, in, call->out);
-    if (status == ATTN2C_OK) status = take_source(sources, number);
+    if (status == ATTN2C_OK) status = take(sources, number);
     attn2c_check_sequence_end(&view);
   }
   free(in);

@@ -161,7 +161,7 @@ static int add_run(grammar_masks *m, const vocabulary_tree *t, const uint32_t *p
 }
 
 /* Allows the tokens of a tree that may follow at a node with its callers. */
-static int add_mask(grammar_masks *m, int which, uint32_t node, uint32_t stacks) {
+static int add_node(grammar_masks *m, int which, uint32_t node, uint32_t stacks) {
   grammar_states *s = &m->states;
   const vocabulary_tree *t = &m->vocabulary->after.trees[which];
   if (t->count == 0) return 1;
@@ -200,7 +200,7 @@ int grammar_masks_find(grammar_masks *m, uint32_t state, int is_first) {
     const state_item item = state_items(s, state)[i];
     const grammar_node *node = &s->grammar->nodes[item.node];
     for (int which = 0; node->kind == GRAMMAR_BYTES && which < VOCABULARY_TREES; which++)
-      if (!add_mask(m, which, which < GRAMMAR_SPANS ? node->like[which] : item.node, item.stacks)) return 0;
+      if (!add_node(m, which, which < GRAMMAR_SPANS ? node->like[which] : item.node, item.stacks)) return 0;
   }
   return 1;
 }

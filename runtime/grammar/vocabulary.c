@@ -10,7 +10,7 @@ typedef struct {
   uint32_t length, token;
 } sorted_piece;
 
-static int compare_tokens(const void *left, const void *right) {
+static int compare(const void *left, const void *right) {
   const sorted_piece *a = left, *b = right;
   const uint32_t least = a->length < b->length ? a->length : b->length;
   const int order = memcmp(a->bytes, b->bytes, least);
@@ -82,7 +82,7 @@ static int sort(vocabulary_pieces *p, int32_t size, int which) {
   t->nodes = malloc((bytes + (size_t)2) * sizeof *t->nodes);
   const int status = sorted && t->order && t->nodes ? ATTN2C_OK : ATTN2C_MEMORY;
   if (status == ATTN2C_OK) {
-    qsort(sorted, count, sizeof *sorted, compare_tokens);
+    qsort(sorted, count, sizeof *sorted, compare);
     make_nodes(t, sorted);
     vocabulary_node *fitted = realloc(t->nodes, (t->node_count + 1u) * sizeof *fitted);
     if (fitted) t->nodes = fitted;

@@ -4,7 +4,7 @@
 
 #include "measure/timing.h"
 
-enum { FINALISTS = 3, SEARCH_ROUNDS = 2, PART_SAMPLES = 1024, MOST_CALLS = 1 << 20 };
+enum { FINALISTS = 3, SEARCH_ROUNDS = 2, SAMPLES = 1024, MOST_CALLS = 1 << 20 };
 
 #define PRODUCT_NANOSECONDS 5e4
 #define SMALL_NANOSECONDS   2e4
@@ -134,7 +134,7 @@ static int search(attn2c_bound *bound, part *p) {
   return tiled == NULL || times == NULL ? ATTN2C_MEMORY : search_among(bound, p, tiled, times);
 }
 
-static void add_sample(part *p, double nanoseconds) { p->samples[p->taken++ % PART_SAMPLES] = nanoseconds; }
+static void add_sample(part *p, double nanoseconds) { p->samples[p->taken++ % SAMPLES] = nanoseconds; }
 
 static void fill(float *values, int64_t count) {
   for (int64_t i = 0; i < count; i++) values[i] = 0.001f * (float)(i % 89) - 0.04f;
@@ -169,7 +169,7 @@ static int list_parts(attn2c_bound *bound, const attn2c_parts *parts, int64_t *b
   if (bound->parts == NULL) return ATTN2C_MEMORY;
   for (int i = 0; i < bound->count; i++) {
     part *p = &bound->parts[i];
-    p->samples = malloc(sizeof *p->samples * PART_SAMPLES);
+    p->samples = malloc(sizeof *p->samples * SAMPLES);
     if (p->samples == NULL) return ATTN2C_MEMORY;
     if (i < products) {
       p->product = &parts->products[i];
@@ -240,7 +240,7 @@ double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts) {
                               .calls = p->product ? p->product->calls : p->row->calls,
                               .flops = flops_of(p),
                               .tile = ""};
-    const int count = p->taken < PART_SAMPLES ? (int)p->taken : PART_SAMPLES;
+    const int count = p->taken < SAMPLES ? (int)p->taken : SAMPLES;
     to->microseconds =
         1e-3 *
         attn2c_spread_of(p->samples, count).median; /* this sorts the samples, so no more may be added */

@@ -7,7 +7,7 @@
 
 #include "measure/timing.h"
 
-enum { WALKS = 9, STEPS = 1 << 15, READ_UNIT = 1024 };
+enum { SAMPLES = 9, STEPS = 1 << 15, READ_UNIT = 1024 };
 
 #define SAMPLE_BYTES ((size_t)32 << 20) /* read from a level in one sample */
 #define MOST_BYTES   ((size_t)256 << 20)
@@ -76,7 +76,7 @@ static double read_rate(const attn2c_level *level, const void *block, attn2c_lev
   const size_t bytes = level->sample < SAMPLE_BYTES ? level->sample : SAMPLE_BYTES;
   double best = 0.0;
   volatile uint32_t sink;
-  for (int i = 0; i < WALKS; i++) {
+  for (int i = 0; i < SAMPLES; i++) {
     /* Memory's samples follow each other, so that none reads what the one before left in a cache. */
     const size_t first = (size_t)i * SAMPLE_BYTES % (level->sample - bytes + READ_UNIT);
     const double start = attn2c_now();
@@ -99,7 +99,7 @@ static double chase(const attn2c_level *level, char *block) {
   void **at = (void **)(void *)block;
   const int steps = lines > STEPS ? STEPS / 2 : STEPS;
   double best = 0.0;
-  for (int i = 0; i < WALKS; i++) {
+  for (int i = 0; i < SAMPLES; i++) {
     const double start = attn2c_now();
     for (int step = 0; step < steps; step++) at = *at;
     __asm__ volatile("" : "+r"(at));

@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "model/team.h"
 
-enum { WIDEST = 64, ROOF_SAMPLES = 4096, WARM_UP_ROUNDS = 2 };
+enum { WIDEST = 64, SAMPLES = 4096, WARM_UP_ROUNDS = 2 };
 
 #define WARM_UP_NANOSECONDS 2e6
 #define SAMPLE_NANOSECONDS  1e6
@@ -41,9 +41,9 @@ struct attn2c_roof {
   int threads;
   operands *of_thread;
   runner *runners;
-  attn2c_code *code;            /* the kernels' machine code */
-  double samples[ROOF_SAMPLES]; /* GFLOP/s */
-  double sorted[ROOF_SAMPLES];  /* buffer for the median */
+  attn2c_code *code;       /* the kernels' machine code */
+  double samples[SAMPLES]; /* GFLOP/s */
+  double sorted[SAMPLES];  /* buffer for the median */
   long taken;
   double (*peak_round)(void);
   double peak; /* the best so far */
@@ -184,11 +184,11 @@ void attn2c_roof_sample(attn2c_roof *roof) {
     const double reached = rate(&roof->shapes[i], roof->kernels[i], roof, SAMPLE_NANOSECONDS / roof->count);
     if (reached > best) best = reached;
   }
-  roof->samples[roof->taken++ % ROOF_SAMPLES] = best;
+  roof->samples[roof->taken++ % SAMPLES] = best;
 }
 
 double attn2c_roof_rate(attn2c_roof *roof) {
-  const int count = roof->taken < ROOF_SAMPLES ? (int)roof->taken : ROOF_SAMPLES;
+  const int count = roof->taken < SAMPLES ? (int)roof->taken : SAMPLES;
   memcpy(roof->sorted, roof->samples, sizeof *roof->samples * (size_t)count);
   return attn2c_spread_of(roof->sorted, count).median;
 }

@@ -8,13 +8,13 @@ local words = require("common.words")
 local recipe = {}
 
 -- Placeholders for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
--- archive of Jansson, a job's source and inputs, only its source, the sources before it, its result, the user's
--- weights, and the flags that keep the names of folders out of results.
+-- archive of Jansson, a job's source and inputs, only its source, its result, the user's weights, and the flags that
+-- keep the names of folders out of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
 local SOURCE, WEIGHTS, MAPS = { of = "source" }, { of = "weights" }, { of = "maps" }
-local JANSSON, BEFORE = { of = "jansson" }, { of = "before" }
+local JANSSON = { of = "jansson" }
 local MPI_FLAGS, MPI_LIBRARIES = { of = "mpi_flags" }, { of = "mpi_libraries" }
 
 -- Flags of all compilations. Each function has its own section, so that a static program has only those that it calls.
@@ -85,10 +85,10 @@ local serve_libraries = { "-levent_extra", "-levent_core" } -- only of the progr
 local function object_name(source, ending) return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o" end
 
 -- Returns the job that compiles a source of the model (`from` = "model") or of the runtime ("runtime"). name: the
--- object's name, if it is not object_name's. before: sources that are compiled together with it, before it.
-local function object(from, source, flags, name, before)
-  return { name = name or object_name(source), from = from, source = source, before = before, is_object = true,
-    commands = { { CC, plain, flags, CFLAGS, before and BEFORE or {}, "-c", INPUTS, "-o", RESULT } } }
+-- object's name, if it is not object_name's.
+local function object(from, source, flags, name)
+  return { name = name or object_name(source), from = from, source = source, is_object = true,
+    commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
 -- True if a source is in a folder of that name, at the top or of the program, or its name begins with it.
@@ -151,51 +151,17 @@ local function defined_by(source, providers, is_static)
   return source == "program/licenses.c" and providers.program == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {}
 end
 
--- Sources of a folder of commands are compiled TOGETHER at a time, which takes a half of the time: headers are read
--- once. The functions of those in a library have objects of their own, so that it has only what it needs.
-local TOGETHER = 4
-
--- Sources that a program names, that define macros for headers of the system, or that need flags of their own.
-local by_themselves = words.set { "program/main.c", "program/fortified.c", "program/licenses.c",
-  "program/text/generate_line.c", "program/text/generate.c", "program/picture/texts.c",
-  "program/generate/perplexity.c", "measure/timing.c" }
-
--- Returns a function that returns the group that a source is compiled with: the same for all models.
-local function grouping()
-  local count = {}
-  return function(source, level)
-    local system = source:match("(%w+)%.c$")
-    if not of_commands[room_of(source)] or by_themselves[source] or systems[system] or of_source[source]
-      or source:match("^program/serve/") or is_of_ranks(source) then
-      return source
-    end
-    local folder = source:match("^.*/") .. level
-    count[folder] = (count[folder] or 0) + 1
-    return ("%s %d"):format(folder, (count[folder] - 1) // TOGETHER)
-  end
-end
-
 -- Returns the objects of the runtime. runtime_sources: FOLDER/FILE.c, in order.
 local function runtime_objects(providers, runtime_sources, options)
-  local groups, by_name, group_of = {}, {}, grouping()
+  local list = {}
   for _, source in ipairs(runtime_sources) do
-    local level = of_source[source] or level_of(source, options.is_static)
-    local name = group_of(source, level)
     if is_wanted(source, providers, options) then
-      if not by_name[name] then
-        by_name[name] = { level = level }
-        groups[#groups + 1] = by_name[name]
-      end
-      table.insert(by_name[name], source)
+      local more = of_commands[room_of(source)] and { of_program, jansson_header } or {}
+      list[#list + 1] = object("runtime", source, { of_source[source] or level_of(source, options.is_static), more,
+        "-fopenmp-simd", defined_by(source, providers, options.is_static), is_of_ranks(source) and MPI_FLAGS or {} })
     end
   end
-  return words.map(groups, function(group)
-    local source, first = table.remove(group), group[1]
-    local more = of_commands[room_of(source)] and { of_program, jansson_header } or {}
-    return object("runtime", source, { group.level, more, "-fopenmp-simd",
-      defined_by(source, providers, options.is_static), is_of_ranks(source) and MPI_FLAGS or {} },
-      first and object_name(first), first and table.move(group, 1, #group, 1, {}))
-  end)
+  return list
 end
 
 -- Optimisation levels of a static program's own objects, by folder. It has them in place of the library's objects: they
@@ -356,7 +322,6 @@ function recipe.opener(results) return results[OPENER] end
 --- A job:
 ---   name          its result
 ---   inputs        the jobs whose results it takes
----   before        sources that are compiled together with its source, before it; nil: none
 ---   is_output     true if the result goes into the model's folder, next to links()
 ---   is_fresh      true if it is made each time and not kept
 ---   is_read       true if the builder reads the result's text
@@ -506,7 +471,7 @@ end
 --- Returns the compiler flags that sources are compiled with: each different list as a text, in order.
 function recipe.flags(jobs, cflags)
   local list, is_there = {}, {}
-  local of = { mpi_flags = {}, before = {},
+  local of = { mpi_flags = {},
     compiler = {}, cflags = cflags, runtime = "runtime", inputs = {}, result = {}, source = {}, maps = {} }
   for _, job in ipairs(jobs) do
     for _, command in ipairs(job.source and job.source:match("%.c$") and job.commands or {}) do

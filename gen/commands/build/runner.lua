@@ -50,15 +50,13 @@ local function meanings(self, job, work)
   for i, name in ipairs(job.inputs or {}) do
     inputs[i] = work and self.results[name].path or name .. " " .. self.identities[name]
   end
-  local before = { "-D_GNU_SOURCE=" } -- as base/attn2c.h, which is not the first header of all
-  for _, source in ipairs(job.before or {}) do table.move({ "-include", source }, 1, 2, #before + 1, before) end
   local function mpi(option) return function() return tools.mpi(option) end end
   return { mpi_flags = mpi("--cflags"), mpi_libraries = mpi("--libs"),
     compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
     ar = work and tools.ar or "<ar>", objcopy = work and tools.objcopy or "<objcopy>",
     maps = maps_of(self, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
     jansson = work and tools.library("libjansson.a") or "-l:libjansson.a", weights = self.weights,
-    source = job.source, before = before,
+    source = job.source,
     result = work and work .. "/" .. job.name or "<result>" }
 end
 
@@ -89,10 +87,8 @@ function key_of(self, job)
     end
   end
   if job.source then
-    for _, source in ipairs { job.source, table.unpack(job.before or {}) } do
-      parts[#parts + 1] = self.sources[job.from][source]
-      parts[#parts + 1] = self.headers(job.from, source)
-    end
+    parts[#parts + 1] = self.sources[job.from][job.source]
+    parts[#parts + 1] = self.headers(job.from, job.source)
   end
   return hash.list(parts)
 end
@@ -199,10 +195,8 @@ local function want(self, name)
   local job = self.jobs[name]
   if not job or self.wanted[name] then return end
   self.wanted[name] = true
-  local texts = job.source and self.sources[job.from]
-  local source = texts and texts[job.source]
+  local source = job.source and self.sources[job.from][job.source]
   job.weight = source and COMPILE_WEIGHT + #source or LINK_WEIGHT
-  for _, each in ipairs(job.before or {}) do job.weight = job.weight + #texts[each] end
   self.total, self.all = self.total + job.weight, self.all + 1
   self.waiting[#self.waiting + 1] = { job = job, at = 0 }
 end

@@ -7,7 +7,7 @@ static int has_role(const attn2c_chat_message *message, const char *role, size_t
   return message->role_length == length && memcmp(message->role, role, length) == 0;
 }
 
-static int is_blank_message(const attn2c_chat_message *message) {
+static int is_blank(const attn2c_chat_message *message) {
   size_t at = 0;
   while (at < message->content_length && memchr(" \t\r\n", message->content[at], 4)) at++;
   return at == message->content_length;
@@ -24,7 +24,7 @@ int attn2c_chat_left_out(const attn2c_chat_template *template, const attn2c_chat
   *found = count;
   for (size_t i = count; i-- > 0 && tries < MOST_TRIED && *found == count && status == ATTN2C_OK;) {
     const attn2c_chat_message *own = &messages[i];
-    int skips = has_role(own, "user", 4) || has_role(own, "assistant", 9) || is_blank_message(own);
+    int skips = has_role(own, "user", 4) || has_role(own, "assistant", 9) || is_blank(own);
     for (size_t k = 0; k < tries && !has_role(own, "system", 6); k++)
       skips |= has_role(own, messages[tried[k]].role, messages[tried[k]].role_length);
     if (skips) continue;

@@ -11,8 +11,8 @@ struct attn2c_prompt_arrays {
 };
 
 /* Reads an array of integers of any shape as int32. */
-static int read_numbers(const char *path, const char *name, attn2c_npy *array, int32_t **values,
-                        attn2c_message *message) {
+static int read_ids(const char *path, const char *name, attn2c_npy *array, int32_t **values,
+                    attn2c_message *message) {
   ATTN2C_ENDS_BY(attn2c_npy_free) attn2c_npy read = {.data = NULL};
   ATTN2C_TRY(attn2c_npy_read(path, &read, message));
   *array = read; /* for its shape */
@@ -80,9 +80,9 @@ int attn2c_prompt_arrays_open(const char *const *words, int count, const char *i
   if (!made) return ATTN2C_MEMORY;
   int status = find_paths(words, count, ids_name, paths, message);
   if (status == ATTN2C_OK)
-    status = read_numbers(paths[0], ids_name ? ids_name : "ids", &ids, &made->ids, message);
+    status = read_ids(paths[0], ids_name ? ids_name : "ids", &ids, &made->ids, message);
   if (status == ATTN2C_OK && paths[1])
-    status = read_numbers(paths[1], "lengths", &lengths, &made->lengths, message);
+    status = read_ids(paths[1], "lengths", &lengths, &made->lengths, message);
   if (status == ATTN2C_OK) status = check_shapes(made, paths, &ids, &lengths, message);
   if (status != ATTN2C_OK) {
     attn2c_prompt_arrays_close(made);

@@ -7,7 +7,7 @@
 #include "program/output.h"
 
 /* Returns the reason why the array must not be written to a file; NULL: none. */
-static const char *path_taken(const attn2c_arguments *arguments, const char *path) {
+static const char *taken(const attn2c_arguments *arguments, const char *path) {
   attn2c_place place;
   if (strcmp(path, "-") == 0) return "a file is needed; --format npy prints the array";
   attn2c_place_find(path, &place);
@@ -27,7 +27,7 @@ int attn2c_generate_read_output(attn2c_generate_job *job) {
   if (job->path > word && strncmp(word, name, sizeof name - 1) != 0)
     return attn2c_fail(job->message, ATTN2C_USAGE, "--output: no output '%.*s'; allowed is generated",
                        (int)(job->path - word - 1), word);
-  const char *why = path_taken(arguments, job->path);
+  const char *why = taken(arguments, job->path);
   if (!why) return attn2c_file_check(job->path, job->message);
   return attn2c_fail(job->message, ATTN2C_USAGE, "--output %s: %s", job->path, why);
 }

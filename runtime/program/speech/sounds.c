@@ -26,7 +26,7 @@ static int open_sound(attn2c_speech_job *job, attn2c_speech_place *place, int nu
   return ATTN2C_OK;
 }
 
-static int begin_of_sound(attn2c_speech_place *place, attn2c_message *message) {
+static int begin_sound(attn2c_speech_place *place, attn2c_message *message) {
   return attn2c_transcriber_samples(place->transcriber, &place->sound->sound.samples, message);
 }
 
@@ -42,5 +42,5 @@ const attn2c_speech_sounds attn2c_speech_sounds_program = {.kind = &attn2c_sound
                                                            .close_paths = attn2c_paths_close,
                                                            .are_several = attn2c_paths_are_several,
                                                            .open = open_sound,
-                                                           .begin = begin_of_sound,
+                                                           .begin = begin_sound,
                                                            .close = close_sound};

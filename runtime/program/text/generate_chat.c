@@ -47,7 +47,7 @@ static int end_by_signal(job *job) {
 static int no_memory(job *job) { return attn2c_fail(job->message, ATTN2C_MEMORY, "chat: no memory"); }
 
 /* Writes what is new of the answer as text. */
-static int show_answer(job *job, size_t *written) {
+static int show(job *job, size_t *written) {
   const attn2c_writer *writer = job->writer;
   if (job->is_json) return ATTN2C_OK;
   attn2c_the_generation_text->write(writer->text + *written, writer->shown - *written, 0, job->out);
@@ -79,7 +79,7 @@ static int write_answer(job *job) {
     if (status != ATTN2C_OK) return no_memory(job);
     if (job->writer->stopped_by >= 0) attn2c_answers_end(job->batch, 0, ATTN2C_END_TEXT, seen);
     if (answer->end != ATTN2C_END_NONE || interrupted) break;
-    status = show_answer(job, &written);
+    status = show(job, &written);
     if (status == ATTN2C_OK) status = attn2c_answers_step(job->batch, job->message);
   }
   if (status != ATTN2C_OK) return status;
@@ -88,7 +88,7 @@ static int write_answer(job *job) {
     return answer->status;
   }
   if (attn2c_writer_end(job->writer, job->side->writing) != ATTN2C_OK) return no_memory(job);
-  status = show_answer(job, &written);
+  status = show(job, &written);
   if (!job->is_json)
     fputc('\n', job->out);
   else if (show_message(job, job->writer->stopped_by >= 0 ? ATTN2C_END_TEXT : answer->end) != ATTN2C_OK)

@@ -9,7 +9,7 @@ struct attn2c_pairing {
   size_t at;         /* the next text; count: the next query is read first */
 };
 
-static int keep_line(attn2c_pairing *pairing, const attn2c_line *line) {
+static int keep(attn2c_pairing *pairing, const attn2c_line *line) {
   ATTN2C_TRY(ATTN2C_MORE(pairing->list, pairing->count));
   pairing->list[pairing->count++] = *line;
   return ATTN2C_OK;
@@ -20,7 +20,7 @@ static int read_texts(attn2c_pairing *pairing, attn2c_message *message) {
   int status = ATTN2C_OK;
   attn2c_line_state state;
   while ((state = attn2c_text_source_next(pairing->texts, 1, &line, &status, message)) == ATTN2C_LINE_READ)
-    if (keep_line(pairing, &line) != ATTN2C_OK) return ATTN2C_MEMORY;
+    if (keep(pairing, &line) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (state == ATTN2C_LINE_FAULT) return status;
   if (pairing->count > 0) return ATTN2C_OK;
   return attn2c_fail(message, ATTN2C_FORMAT, "--rank: --text-pair gives no text");

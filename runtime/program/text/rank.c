@@ -54,7 +54,7 @@ void attn2c_rank_close(attn2c_rank *rank) {
 }
 
 /* Copies a text. Returns 0 without memory. */
-static int keep_text(const char *text, size_t length, kept_text *kept) {
+static int keep(const char *text, size_t length, kept_text *kept) {
   kept->bytes = attn2c_copied(text, length);
   kept->length = length;
   return kept->bytes != NULL;
@@ -66,7 +66,7 @@ int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, attn2c
   *made = (query){.count = 0};
   if (meaning) made->meaning = *meaning, *meaning = (attn2c_meaning){.count = 0};
   made->best = calloc((size_t)rank->top + 1, sizeof *made->best);
-  return made->best && keep_text(text, length, &made->text) ? ATTN2C_OK : ATTN2C_MEMORY;
+  return made->best && keep(text, length, &made->text) ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
 /* Inserts a text into a query's best ones, after those with the same score. NaN is worse than any number. */
@@ -76,7 +76,7 @@ static int put(const attn2c_rank *rank, query *of, double score, int64_t number,
   while (at > 0 && (score > of->best[at - 1].score || (isnan(of->best[at - 1].score) && !isnan(score)))) at--;
   if (at == rank->top) return ATTN2C_OK;
   place made = {.score = score, .number = number};
-  if (!keep_text(text, length, &made.text)) return ATTN2C_MEMORY;
+  if (!keep(text, length, &made.text)) return ATTN2C_MEMORY;
   if (of->count == rank->top) free(of->best[--of->count].text.bytes);
   memmove(of->best + at + 1, of->best + at, (size_t)(of->count - at) * sizeof *of->best);
   of->best[at] = made;

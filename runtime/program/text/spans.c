@@ -2,7 +2,7 @@
 #include "program/text/view.h"
 
 /* Cuts a word at its commas, without spaces around labels, and adds them to the list. */
-static size_t split_word(char *word, const char **list, size_t count) {
+static size_t split(char *word, const char **list, size_t count) {
   for (char *next; word; word = next) {
     next = strchr(word, ',');
     if (next) *next++ = 0;
@@ -21,7 +21,7 @@ static int give_labels(attn2c_reader *reader, const attn2c_arguments *arguments,
   for (int i = 0; i < arguments->label_count; i++) {
     const size_t length = strlen(arguments->labels[i]) + 1;
     memcpy(text, arguments->labels[i], length);
-    count = split_word(text, list, count);
+    count = split(text, list, count);
     text += length;
   }
   return attn2c_reader_labels(reader, list, count);

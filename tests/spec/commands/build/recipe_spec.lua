@@ -71,29 +71,6 @@ describe("the recipe", function()
     end
   end)
 
-  it("compiles sources of commands in groups that all models share, and each one of a library by itself", function()
-    local sources = { "check/a.c", "check/b.c", "check/c.c", "check/compare.c", "check/d.c", "check/e.c",
-      "check/picture_f.c", "check/g.c", "program/fortified.c", "program/main.c", "reading/a.c", "reading/b.c" }
-    local function groups(options)
-      local _, list = jobs(nil, options)
-      local found = {}
-      for _, job in ipairs(list) do
-        if job.from == "runtime" and job.is_object then
-          found[#found + 1] = table.concat(job.before or {}, " ") .. " > " .. job.source .. " > " .. job.name
-        end
-      end
-      return found
-    end
-    local rest = { " > program/fortified.c > program-fortified.o", " > program/main.c > program-main.o",
-      " > reading/a.c > reading-a.o", " > reading/b.c > reading-b.o" }
-    local first, compare = "check/a.c check/b.c check/c.c > check/d.c > check-a.o",
-      " > check/compare.c > check-compare.o"
-    assert.same({ first, compare, "check/e.c > check/g.c > check-e.o", table.unpack(rest) },
-      groups { sources = sources })
-    assert.same({ first, compare, "check/e.c check/picture_f.c > check/g.c > check-e.o", table.unpack(rest) },
-      groups { sources = sources, has_pictures = true })
-  end)
-
   it("knows the objects that are the same whatever later passes decide", function()
     local _, list = jobs(nil, { has_ranks = true, sources = { "model/model.c", "model/ranks_open.c", "ranks/open.c",
       table.unpack(SOURCES) } })
