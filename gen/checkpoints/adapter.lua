@@ -175,14 +175,15 @@ local function add_scale(change, config, path, tensors, patterns)
   change.rank, change.scale = rank, scale_of(config, alpha, rank)
 end
 
--- Returns the bytes of a safetensors file with tensors of another form of file, so that models need one reader.
-local function as_safetensors(tensors)
+-- Returns the bytes of a safetensors file with tensors that have `data`, or are elsewhere in `text`, so that models need
+-- one reader.
+local function as_safetensors(tensors, text)
   local list, data, at = {}, {}, 0
   for i, name in ipairs(words.sorted_keys(tensors)) do
     local tensor = tensors[name]
     list[i] = ("%s:{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%d,%d]}"):format(dkjson.quotestring(name),
       tensor.dtype, table.concat(tensor.shape, ","), at, at + tensor.bytes)
-    data[i] = tensor.data
+    data[i] = tensor.data or text:sub(tensor.at + 1, tensor.at + tensor.bytes)
     at = at + tensor.bytes
   end
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
