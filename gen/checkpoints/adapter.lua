@@ -175,8 +175,7 @@ local function add_scale(change, config, path, tensors, patterns)
   change.rank, change.scale = rank, scale_of(config, alpha, rank)
 end
 
--- Returns the bytes of a safetensors file with tensors that have `data`, or are elsewhere in `text`, so that models need
--- one reader.
+-- Returns the bytes of a safetensors file, so that models need one reader. Tensors have `data`, or are in `text`.
 local function as_safetensors(tensors, text)
   local list, data, at = {}, {}, 0
   for i, name in ipairs(words.sorted_keys(tensors)) do
@@ -599,7 +598,7 @@ function adapter.rows(self, entries, notes, are_one)
       words.append(rows, apart(self, made, rows))
     elseif change.inputs or not change.target:find("%.bias$") then
       refuse("usage", self.path, "adapter: %s changes %s, which the model does not have",
-        faults.quote(change.inputs or change.base), change.target)
+        faults.quote(change.is_bias and change.outputs or change.inputs or change.base), change.target)
     else
       left_out[#left_out + 1] = change.target
     end
