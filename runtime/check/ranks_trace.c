@@ -16,7 +16,7 @@ typedef struct {
   size_t *first;             /* room for a division */
 } gathering;
 
-/* How a tensor grows in a call; NULL: it does not, as in calls without sequences, such as those of features. */
+/* How a tensor grows in a call; NULL: it does not, as in calls of features, which have no sequences. */
 static const attn2c_growth *growth_of(const gathering *g, int tensor) {
   return g->call->sequences && g->whole->growth ? &g->whole->growth[tensor] : NULL;
 }
