@@ -175,14 +175,14 @@ local function add_scale(change, config, path, tensors, patterns)
   change.rank, change.scale = rank, scale_of(config, alpha, rank)
 end
 
--- Returns the bytes of a safetensors file with tensors of another form of file, so that models need one reader.
-local function as_safetensors(tensors)
+-- Returns the bytes of a safetensors file, so that models need one reader. Tensors have `data`, or are in `text`.
+local function as_safetensors(tensors, text)
   local list, data, at = {}, {}, 0
   for i, name in ipairs(words.sorted_keys(tensors)) do
     local tensor = tensors[name]
     list[i] = ("%s:{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%d,%d]}"):format(dkjson.quotestring(name),
       tensor.dtype, table.concat(tensor.shape, ","), at, at + tensor.bytes)
-    data[i] = tensor.data
+    data[i] = tensor.data or text:sub(tensor.at + 1, tensor.at + tensor.bytes)
     at = at + tensor.bytes
   end
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
@@ -598,7 +598,7 @@ function adapter.rows(self, entries, notes, are_one)
       words.append(rows, apart(self, made, rows))
     elseif change.inputs or not change.target:find("%.bias$") then
       refuse("usage", self.path, "adapter: %s changes %s, which the model does not have",
-        faults.quote(change.inputs or change.base), change.target)
+        faults.quote(change.is_bias and change.outputs or change.inputs or change.base), change.target)
     else
       left_out[#left_out + 1] = change.target
     end

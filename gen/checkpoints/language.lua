@@ -12,6 +12,9 @@ local words = require("common.words")
 
 local language = {}
 
+-- The parts of a layer's second feed-forward, in an adapter's file: norm, up, down.
+local PARTS = { norm = "norm", linear_1 = "up", linear_2 = "down" }
+
 local ENDINGS = { ".safetensors", ".bin" } -- in transformers' order
 
 -- Returns the path of the adapter of a language, or nil if the folder has none.
@@ -40,6 +43,20 @@ function language.read(folder, name)
   return path and words.merged(adapter.linked(path), { name = name })
 end
 
+-- Refuses a tensor that has no place in the model, as transformers does. first: what the names of layers begin with.
+local function check_names(name, tensors, first, layers)
+  for _, each in ipairs(words.sorted_keys(tensors)) do
+    local start = first .. "encoder.layers."
+    local layer, part, kind = each:sub(#start + 1):match("^(%d+)%.adapter_layer%.([%w_]+)%.(%a+)$")
+    local is_of_layer = each:sub(1, #start) == start and layer and tonumber(layer) < layers and PARTS[part]
+    local is_of_output = each == "lm_head.weight" or each == "lm_head.bias"
+    if not is_of_output and not (is_of_layer and (kind == "weight" or kind == "bias")) then
+      faults.raise("format", "adapter.%s: %s: is no tensor of an adapter of %d layers, or of their output", name,
+        faults.quote(each), layers)
+    end
+  end
+end
+
 --- Sets the names, tensors and tokens of the language that is asked for in an import's state, whose head is `head`; or
 --- adds a note if the folder has several. Faults: io, format, usage.
 function language.choose(self, head)
@@ -65,8 +82,9 @@ function language.choose(self, head)
   if not first or not output or #output.shape ~= 2 then
     faults.raise("format", "adapter.%s: lm_head.weight and encoder.layers.0.adapter_layer are expected", name)
   end
+  check_names(name, tensors, first, f.layers)
   f.vocab = output.shape[1]
-  for path, own in pairs { norm = "norm", up = "linear_1", down = "linear_2" } do
+  for own, path in pairs(PARTS) do
     self.names["l*.ff.second." .. path] = ("%s/%sencoder.layers.*.adapter_layer.%s"):format(name, first, own)
   end
   local stage = words.merged(self.family.heads.ForCTC[1], { tensor = name .. "/lm_head" })

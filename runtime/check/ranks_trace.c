@@ -16,16 +16,21 @@ typedef struct {
   size_t *first;             /* room for a division */
 } gathering;
 
+/* How a tensor grows in a call; NULL: it does not, as in calls of features, which have no sequences. */
+static const attn2c_growth *growth_of(const gathering *g, int tensor) {
+  return g->call->sequences && g->whole->growth ? &g->whole->growth[tensor] : NULL;
+}
+
 /* The rows of a tensor in one call, in blocks that follow each other: one a sequence, or one for all. */
 static int64_t blocks_of(const gathering *g, int tensor) {
-  const attn2c_growth *growth = g->whole->growth ? &g->whole->growth[tensor] : NULL;
+  const attn2c_growth *growth = growth_of(g, tensor);
   if (growth && growth->is_shared) return 1;
   return growth ? g->call->sequences->count : 1;
 }
 
 /* Returns the elements of an axis in block number `block`. */
 static int64_t size_of(const gathering *g, const attn2c_tensor *tensor, int number, int axis, int64_t block) {
-  const attn2c_growth *growth = g->whole->growth ? &g->whole->growth[number] : NULL;
+  const attn2c_growth *growth = growth_of(g, number);
   if (!growth || growth->is_shared || growth->axes[axis] == 0) return tensor->shape[axis];
   const attn2c_check_job job = {.descriptor = g->whole, .entry = g->entry};
   return attn2c_check_sequence_tensor(&job, number, g->call->sequences, block).shape[axis];

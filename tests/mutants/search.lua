@@ -36,7 +36,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/adapter.lua", spec .. "checkpoints/adapter_spec.lua") {
-    { name = "adapter_torch", old = "is_pickle and as_safetensors(tensors) or text", new = "text",
+    { name = "adapter_torch", old = "text = as_safetensors(tensors)\n", new = "\n",
       filter = "torch.save", wrong = "models get an adapter's file that they do not open" },
     { name = "adapter_root", old = "and math.sqrt(rank) or rank", new = "and rank or rank",
       filter = "scale for each module", wrong = "rslora divides by the rank" },

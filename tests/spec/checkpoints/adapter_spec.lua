@@ -134,8 +134,9 @@ describe("an adapter", function()
     local one = headers.read(path).tensors.one
     assert.equal(1.0, (("<f"):unpack(state.adapter.text, one.at + 1)))
     local q = "model.layers.0.self_attn.q_proj"
-    refused("changes " .. q .. ".bias, which the model does not have", 2, tied, "llama_tied", { lora_bias = true },
-      { [q .. ".lora_A.weight"] = { 4, 24 }, [q .. ".lora_B.weight"] = { 24, 4 }, [q .. ".lora_B.bias"] = { 24 } })
+    refused(q .. '.lora_B.bias" changes ' .. q .. ".bias, which the model does not have", 2, tied, "llama_tied",
+      { lora_bias = true }, { [q .. ".lora_A.weight"] = { 4, 24 }, [q .. ".lora_B.weight"] = { 24, 4 },
+        [q .. ".lora_B.bias"] = { 24 } })
   end)
 
   it("has factors of each expert where PEFT has those of all in one", function()

@@ -67,6 +67,15 @@ describe("checkpoints.ctc", function()
       notes[1])
     assert.same({ 'adapter: "deu" is no folder, and the checkpoint has adapters of eng, fra' },
       helper.fault(described, "deu").lines)
+    -- transformers refuses tensors of other parts of a model, too
+    local own = helper.folder()
+    assert(os.execute(("cp %s/* %s"):format(helper.shell(folder), own)))
+    local path = own .. "/adapter.fra.safetensors"
+    helper.write(path, (helper.read(path):gsub("layers%.0(%.adapter_layer%.norm%.bias)", "layers.1%1")))
+    folder = own
+    assert.same({ 'adapter.fra: "wav2vec2.encoder.layers.1.adapter_layer.norm.bias": is no tensor of an adapter of 1 '
+      .. "layers, or of their output" }, helper.fault(described, "fra").lines)
+    helper.clean()
   end)
 
   it("says why a model gives no text", function()
