@@ -97,7 +97,7 @@ static int is_alike(const uint8_t *one, const uint8_t *other) {
 }
 
 /* Returns the place of the next frame, after tags and other bytes that are no sound; `length`: there is none.
- * What looks like a frame must be before another, or the end. */
+ * Bytes that look like a frame are one only before another, or before the end. */
 static sf_count_t next_frame(SNDFILE *bytes, sf_count_t at, sf_count_t length) {
   uint8_t block[4096], next[4];
   while (at < length) {
