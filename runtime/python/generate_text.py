@@ -1,7 +1,7 @@
 # generate_text.py: texts that follow texts, for models that take text and continue sequences.
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from numpy.typing import NDArray
 
@@ -10,10 +10,19 @@ from text import _TextModel
 from values import _list, _utf8
 
 
-def _cut(text: str, stop: Sequence[str]) -> str:
-    """The text before the first of some strings."""
-    ends = [text.index(each) for each in stop if each in text]
-    return text[:min(ends)] if ends else text
+def _first_stop(text: str, hidden: Sequence[Tuple[int, str]], stop: Sequence[str]) -> Optional[int]:
+    """The place in a text where the first of some strings begins, or None. hidden: special tokens, which are not of the
+    text: places and names. A string may have them as parts, or go on after them."""
+    whole, at, names = "", 0, []
+    for place, name in hidden:
+        whole += text[at:place]
+        names.append((len(whole), len(name)))
+        whole, at = whole + name, place
+    whole += text[at:]
+    places = [text.index(each) for each in stop if each in text]
+    for begin in [whole.index(each) for each in stop if each in whole]:
+        places.append(begin - sum(min(length, begin - place) for place, length in names if place < begin))
+    return min(places, default=None)
 
 
 class _GeneratingText(_Generating, _TextModel):
@@ -22,7 +31,7 @@ class _GeneratingText(_Generating, _TextModel):
     def generate_text(self, prompts: Sequence[str], tokens: Optional[int] = None, stop: Sequence[str] = (),
                       **options: Any) -> List[str]:
         """The texts that follow prompts, without special tokens. stop: strings that end an answer, which are not part of
-        it, or special tokens; they do not go with beams. options: see generate()."""
+        it, and may have special tokens; they do not go with beams. options: see generate()."""
         read = [self.encode(_utf8("prompts[%d]" % i, each)) for i, each in enumerate(_list("prompts", prompts))]
         for i, each in enumerate(read):
             if each.removed:
@@ -43,12 +52,22 @@ class _GeneratingText(_Generating, _TextModel):
         def text(number: int, ids: Sequence[int]) -> str:
             return self.decode([*prompts_of[number], *ids])[before[number]:]
 
-        def is_end(number: int, ids: List[int]) -> bool:
-            if not stop:
-                return False
-            shown = text(number, ids)
-            is_special = not self.decode(ids[-1:])
-            return any(each in shown for each in stop) or (is_special and self.decode(ids[-1:], False) in stop)
+        names: Dict[int, str] = {}
 
-        made = self._generate(read, tokens, options, is_end)
-        return [_cut(text(number, ids.tolist()), stop) for number, ids in enumerate(made)]
+        def special(token: int) -> str:
+            if token not in names:
+                names[token] = "" if self.decode([token]) else self.decode([token], False)
+            return names[token]
+
+        def end_of(number: int, ids: List[int], shown: str) -> Optional[int]:
+            hidden = [(len(text(number, ids[:i])), name) for i, name in enumerate(map(special, ids)) if name]
+            return _first_stop(shown, hidden, stop)
+
+        def is_end(number: int, ids: List[int]) -> bool:
+            return bool(stop) and end_of(number, ids, text(number, ids)) is not None
+
+        made, answers = [each.tolist() for each in self._generate(read, tokens, options, is_end)], []
+        for number, ids in enumerate(made):
+            shown = text(number, ids)
+            answers.append(shown[:end_of(number, ids, shown) if stop else None])
+        return answers

@@ -35,6 +35,19 @@ stops = stopped[0]["options"]["stop"]
 for row, text in zip(stopped, model.generate_text(prompts_of(stopped), 16, stop=stops, greedy=True)):
     assert text == row["text"][:min([row["text"].index(stop) for stop in stops if stop in row["text"]], default=None)]
 
+# Special tokens are parts of strings that end a text, but not of the text.
+letter = int(model.encode("x").ids[-1])
+mixed = {"allowed": [1, letter], "temperature": 50, "top_k": 0, "top_p": 1, "seed": 2}
+(ids,) = model.generate([model.encode("a").ids], 30, **mixed)
+name, shown = model.decode([1], False), model.decode([letter])
+whole = "".join(name if each == 1 else shown for each in ids.tolist())
+for stop in (name + shown, shown + name, shown + name + shown, name + name, shown + shown):
+    assert stop in whole[6:], (stop, whole)
+    made, = model.generate_text(["a"], 30, stop=["y", stop], **mixed)
+    ends = [whole.index(stop)] if name in stop else [(whole.replace(name, "")).index(stop)]
+    expected = whole[:ends[0]].replace(name, "") if name in stop else ""
+    assert made == expected, (stop, whole, made)
+
 # The pipeline's functions, and chats, whose turns before are in the messages.
 with llama.Pipeline(sys.argv[1]) as pipeline:
     row = next(each for each in GOLDENS if not each["options"])

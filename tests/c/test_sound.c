@@ -315,9 +315,11 @@ const char *__lsan_default_suppressions(void) { return "leak:vorbis_info_init\nl
 
 Test(sound, cut_and_damaged_files_are_refused) {
   static const int formats[] = {
-      SF_FORMAT_WAV | SF_FORMAT_PCM_16,  SF_FORMAT_WAV | SF_FORMAT_PCM_16 | SF_ENDIAN_BIG,
-      SF_FORMAT_RF64 | SF_FORMAT_PCM_16, SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
-      SF_FORMAT_OGG | SF_FORMAT_VORBIS,  SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III};
+      SF_FORMAT_WAV | SF_FORMAT_PCM_16,         SF_FORMAT_WAV | SF_FORMAT_PCM_16 | SF_ENDIAN_BIG,
+      SF_FORMAT_RF64 | SF_FORMAT_PCM_16,        SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
+      SF_FORMAT_AIFF | SF_FORMAT_PCM_16,        SF_FORMAT_AU | SF_FORMAT_PCM_16,
+      SF_FORMAT_W64 | SF_FORMAT_PCM_16,         SF_FORMAT_OGG | SF_FORMAT_VORBIS,
+      SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III};
   static uint8_t bytes[1 << 18];
   int64_t count;
   const int errors = dup(STDERR_FILENO),
@@ -331,6 +333,12 @@ Test(sound, cut_and_damaged_files_are_refused) {
     for (size_t at = 0; at < size; at += at < 60 ? 1 : size / 37) {
       scratch_put(scratch_path("cut"), bytes, at);
       cr_expect_neq(read_sound(scratch_path("cut"), &count), ATTN2C_OK, "format %zu: cut after %zu", f, at);
+      /* FLAC that ends where a frame does */
+      const uint8_t *sync = at < 60 ? NULL : memmem(bytes + at, size - at, "\xff\xf8", 2);
+      if (sync && formats[f] == (SF_FORMAT_FLAC | SF_FORMAT_PCM_16)) {
+        scratch_put(scratch_path("cut"), bytes, (size_t)(sync - bytes));
+        cr_expect_neq(read_sound(scratch_path("cut"), &count), ATTN2C_OK, "frames until %zu", at);
+      }
       bytes[at] ^= 0xff;
       scratch_put(scratch_path("damaged"), bytes, size);
       read_sound(scratch_path("damaged"), &count);
@@ -346,6 +354,8 @@ Test(sound, cut_and_damaged_files_are_refused) {
  * it reads all frames of a constant rate, and not all of others. */
 Test(sound, mp3_without_its_length_is_read_as_a_whole_or_refused) {
   static uint8_t bytes[1 << 18];
+  char before[1000] = "ID3\4\0\0\0\0\3\152"; /* two tags of 500 bytes */
+  memcpy(before + 500, before, 500);
   const char *path = scratch_path("sound");
   for (int mode = SF_BITRATE_MODE_CONSTANT; mode <= SF_BITRATE_MODE_VARIABLE; mode += 2) {
     SF_INFO info = {.format = SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, .samplerate = RATE, .channels = 1};
@@ -368,6 +378,10 @@ Test(sound, mp3_without_its_length_is_read_as_a_whole_or_refused) {
     cr_expect_eq(status, mode == SF_BITRATE_MODE_CONSTANT ? ATTN2C_OK : ATTN2C_FORMAT, "%s", message_text);
     cr_expect(status != ATTN2C_OK || count >= 2 * RATE, "%lld", (long long)count);
     cr_expect(status == ATTN2C_OK || strstr(message_text, " seconds could be read"), "%s", message_text);
+    memmove(bytes + sizeof before, bytes, size), memcpy(bytes, before, sizeof before), size += sizeof before;
+    scratch_put(path, bytes, size);
+    cr_expect_eq(read_sound(path, &count), status, "%s", message_text);
+    cr_expect(status != ATTN2C_OK || count >= 2 * RATE, "%lld", (long long)count);
     scratch_put(path, bytes, size - 228);
     cr_expect_eq(read_sound(path, &count), ATTN2C_FORMAT);
     cr_expect_not_null(strstr(message_text, "it ends within a frame"), "%s", message_text);

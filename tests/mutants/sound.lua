@@ -47,6 +47,8 @@ return function(of)
   }
 
   of("runtime/program/sound/source.c", "c:sound") {
+    { name = "source_least", old = "if (frames <= 0 && source->read < source->least)", new = "if (0)",
+      filter = "sound/cut*", wrong = "FLAC that was cut between two frames is a shorter one" },
     { name = "source_mean", old = "(float)(sum / channels)", new = "(float)sum", filter = "sound/files*",
       wrong = "channels are added" },
     { name = "source_flush", old = "return status == ATTN2C_OK ? add(source", new = "return frames > 0 ? add(source",

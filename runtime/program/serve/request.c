@@ -126,9 +126,11 @@ void attn2c_request_ignore_others(attn2c_exchange *exchange, const char *of, con
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)object, name, value) {
-    char whole[64];
+    char whole[64], usual[64];
+    const char *text = json_string_value(value);
     snprintf(whole, sizeof whole, "%s.%s", of, name);
-    if (!attn2c_request_says_nothing(value) && !is_listed(known, name))
+    snprintf(usual, sizeof usual, "%s=%s", name, text ? text : "");
+    if (!attn2c_request_says_nothing(value) && !is_listed(known, name) && !(text && is_listed(known, usual)))
       attn2c_request_ignore(exchange, whole);
   }
 }
@@ -247,7 +249,7 @@ static const char *url_of(const json_t *value) {
 
 /* Names what nothing reads beside the URL, such as a detail. */
 static void note_others(attn2c_exchange *exchange, const json_t *value) {
-  attn2c_request_ignore_others(exchange, "image_url", json_object_get(value, "image_url"), "url");
+  attn2c_request_ignore_others(exchange, "image_url", json_object_get(value, "image_url"), "url detail=auto");
   attn2c_request_ignore_others(exchange, "content", value, "type image image_url");
 }
 

@@ -37,7 +37,8 @@ int attn2c_request_says_nothing(const json_t *value);
 void attn2c_request_ignore(attn2c_exchange *exchange, const char *name);
 /* Does so for fields that were not asked for, unless they ask for nothing. */
 void attn2c_request_note_unread(attn2c_exchange *exchange);
-/* Notes the fields of an object as `OF.NAME`, but for a list of known names with spaces between. */
+/* Notes the fields of an object as `OF.NAME`, but for a list of known names with spaces between, or of
+ * NAME=TEXT for a text that asks for nothing. */
 void attn2c_request_ignore_others(attn2c_exchange *exchange, const char *of, const json_t *object,
                                   const char *known);
 /* Returns the one of two names of a field that is given; refuses both. */

@@ -25,7 +25,8 @@ struct attn2c_sound_source {
   SF_INFO info;
   soxr_t resampler; /* NULL: the file has the model's rate */
   float block[BLOCK];
-  int64_t read; /* frames of the file so far */
+  int64_t read;     /* frames of the file so far */
+  sf_count_t least; /* that the file has */
   float *samples;
   int64_t dropped; /* of these, before the `count` that are left */
   int64_t first, count, capacity;
@@ -110,7 +111,7 @@ static int open_whole(attn2c_sound_source *source, const char *path, attn2c_mess
   if (info->samplerate < LEAST_RATE || info->samplerate > MOST_RATE)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: %d samples a second, but %d to %d are allowed", path,
                        info->samplerate, LEAST_RATE, MOST_RATE);
-  return attn2c_sound_whole(source->file, info, path, message);
+  return attn2c_sound_whole(source->file, info, path, &source->least, message);
 }
 
 static int open_file(attn2c_sound_source *source, const char *path, attn2c_message *message) {
@@ -177,6 +178,9 @@ static int read_file(attn2c_sound_source *source, attn2c_message *message) {
   if (sf_error(source->file))
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: is damaged or was cut after sample %lld: %s",
                        source->name, (long long)(source->read + frames), sf_strerror(source->file));
+  if (frames <= 0 && source->read < source->least)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is damaged or was cut after sample %lld of %lld or more",
+                       source->name, (long long)source->read, (long long)source->least);
   const int status = frames > 0 ? mix(source, frames, message) : ATTN2C_OK;
   source->is_end = frames <= 0;
   return status == ATTN2C_OK ? add(source, frames > 0 ? frames : 0, message) : status;

@@ -30,16 +30,28 @@ static int say_cut(const char *path, long long there, long long said, const char
                      unit, said, unit, of);
 }
 
-/* Checks a WAV file by what libsndfile says about its chunks. The header of a pipe's says the most. */
-static int check_wav(SNDFILE *file, int is_large, const char *path, attn2c_message *message) {
+/* Formats of chunks, and the line in which libsndfile says the bytes of one. */
+static const struct {
+  int kind;
+  const char *line, *of;
+} chunks[] = {{SF_FORMAT_WAV, "\ndata :", " of samples"}, {SF_FORMAT_WAVEX, "\ndata :", " of samples"},
+              {SF_FORMAT_RF64, "\n  Riff size :", ""},    {SF_FORMAT_W64, "\nriff :", ""},
+              {SF_FORMAT_AIFF, "\nFORM :", ""},           {SF_FORMAT_AU, "\n  Data Size   :", " of samples"}};
+
+/* Checks a file by what libsndfile says about its chunks. The header of a pipe's says the most. */
+static int check_chunks(SNDFILE *file, int kind, const char *path, attn2c_message *message) {
   char log[4096] = "";
   long long said, there;
+  size_t i = 0;
+  while (i < sizeof chunks / sizeof *chunks && chunks[i].kind != kind) i++;
+  if (i == sizeof chunks / sizeof *chunks) return ATTN2C_OK;
   sf_command(file, SFC_GET_LOG_INFO, log, sizeof log);
-  const char *line = strstr(log, is_large ? "\n  Riff size :" : "\ndata :");
+  const char *line = strstr(log, chunks[i].line);
   line = line ? strchr(line, ':') : NULL;
   if (!line || sscanf(line, ": %lld (should be %lld)", &said, &there) != 2) return ATTN2C_OK;
+  const int is_large = kind == SF_FORMAT_RF64 || kind == SF_FORMAT_W64;
   if (there >= said || said >= (is_large ? INT64_MAX / 2 : 0x7ffff000)) return ATTN2C_OK;
-  return say_cut(path, there, said, "bytes", is_large ? "" : " of samples", message);
+  return say_cut(path, there, said, "bytes", chunks[i].of, message);
 }
 
 /* Checks the pages of an Ogg file. libsndfile reads the first of several streams, and whole pages. */
@@ -62,26 +74,57 @@ static int check_ogg(SNDFILE *bytes, sf_count_t length, const char *path, attn2c
   return ATTN2C_OK;
 }
 
-/* Returns the bytes of a frame of MPEG audio, layer III, and sets its samples; 0: these bytes do not begin
- * one. */
+/* Returns the bytes of a frame of MPEG audio, layer II or III, and sets its samples; 0: these bytes do not
+ * begin one. */
 static int frame_of(const uint8_t *head, int *samples) {
   static const int rates[] = {44100, 48000, 32000};
-  static const int first[] = {0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320};
-  static const int second[] = {0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160};
-  const int version = head[1] >> 3 & 3, bits = head[2] >> 4, rate = head[2] >> 2 & 3;
-  if (head[0] != 0xff || (head[1] & 0xe6) != 0xe2 || version == 1 || bits == 0 || bits == 15 || rate == 3)
+  static const int of_layers[][15] = {{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320},
+                                      {0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384},
+                                      {0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160}};
+  const int version = head[1] >> 3 & 3, layer = (head[1] >> 1 & 3) - 1, bits = head[2] >> 4;
+  const int rate = head[2] >> 2 & 3, shift = version == 3 ? 0 : version == 2 ? 1 : 2;
+  if (head[0] != 0xff || head[1] < 0xe0 || version == 1 || layer < 0 || layer > 1 || bits == 0 ||
+      bits == 15 || rate == 3)
     return 0;
-  *samples = version == 3 ? 1152 : 576;
-  return *samples / 8 * 1000 * (version == 3 ? first : second)[bits] /
-             (rates[rate] >> (version == 3   ? 0
-                              : version == 2 ? 1
-                                             : 2)) +
+  *samples = version == 3 || layer == 1 ? 1152 : 576;
+  return *samples / 8 * 1000 * of_layers[version == 3 ? layer : 2][bits] / (rates[rate] >> shift) +
          (head[2] >> 1 & 1);
+}
+
+/* True if two frames may be of one sound. */
+static int is_alike(const uint8_t *one, const uint8_t *other) {
+  return (one[1] & 0xfe) == (other[1] & 0xfe) && (one[2] & 0xc) == (other[2] & 0xc);
+}
+
+/* Returns the place of the next frame, after tags and other bytes that are no sound; `length`: there is none.
+ * Bytes that look like a frame are one only before another, or before the end. */
+static sf_count_t next_frame(SNDFILE *bytes, sf_count_t at, sf_count_t length) {
+  uint8_t block[4096], next[4];
+  while (at < length) {
+    const sf_count_t count = read_at(bytes, at, block, sizeof block);
+    if (count < 4) return length;
+    if (count > 10 && memcmp(block, "ID3", 3) == 0) {
+      at += 10 + (block[6] << 21 | block[7] << 14 | block[8] << 7 | block[9]) + (block[5] & 0x10 ? 10 : 0);
+      continue;
+    }
+    sf_count_t i = 0;
+    for (int samples; i + 4 <= count && (i == 0 || memcmp(block + i, "ID3", 3) != 0); i++) {
+      const int size = frame_of(block + i, &samples);
+      const sf_count_t end = at + i + size;
+      if (size && (end == length || (read_at(bytes, end, next, 4) == 4 && frame_of(next, &samples) &&
+                                     is_alike(block + i, next))))
+        return at + i;
+    }
+    at += i;
+  }
+  return length;
 }
 
 /* Returns the frames after it that the first frame of an MP3 file says, as some programs write; 0: it says
  * none. */
-static uint32_t said_frames(const uint8_t *frame, sf_count_t count) {
+static uint32_t said_frames(SNDFILE *bytes, sf_count_t at) {
+  uint8_t frame[192];
+  const sf_count_t count = read_at(bytes, at, frame, sizeof frame);
   for (sf_count_t i = 4; i + 12 <= count; i++)
     if ((memcmp(frame + i, "Xing", 4) == 0 || memcmp(frame + i, "Info", 4) == 0) &&
         number(frame + i + 4, 1) & 1)
@@ -92,43 +135,47 @@ static uint32_t said_frames(const uint8_t *frame, sf_count_t count) {
 /* Checks the frames of an MP3 file. Without a frame that says their number, libsndfile reads the number that
  * the first one's bytes and the file's would give. */
 static int check_mp3(SNDFILE *bytes, sf_count_t length, const SF_INFO *info, const char *path,
-                     attn2c_message *message) {
-  uint8_t head[192] = {0};
-  sf_count_t at = 0, count = read_at(bytes, 0, head, sizeof head);
-  if (count > 10 && memcmp(head, "ID3", 3) == 0)
-    at = 10 + (head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9]) + (head[5] & 0x10 ? 10 : 0);
-  count = read_at(bytes, at, head, sizeof head);
-  int samples = 0, size = count > 4 ? frame_of(head, &samples) : 0;
-  const uint32_t said = size ? said_frames(head, count) : 0;
-  sf_count_t found = 0;
-  while (size > 0 && at + size <= length) {
-    at += size, found++;
-    count = read_at(bytes, at, head, 4);
-    size = count == 4 ? frame_of(head, &samples) : 0;
-  }
-  if (found == 0) return ATTN2C_OK;
-  const int is_within = size > 0 || (at < length && length - at < 4 && head[0] == 0xff);
-  if (said > found) return say_cut(path, (long long)found, said, "frames", "", message);
-  if (is_within) return attn2c_fail(message, ATTN2C_FORMAT, "%s: was cut: it ends within a frame", path);
+                     sf_count_t *least, attn2c_message *message) {
   enum { PADDING = 5 }; /* frames that an encoder may add at both ends */
-  if (found * samples <= info->frames + PADDING * samples) return ATTN2C_OK;
-  return attn2c_fail(
-      message, ATTN2C_FORMAT,
-      "%s: only %.1f of its %.1f seconds could be read, as its first frame does not say how many there "
-      "are; to write one: ffmpeg -i IN.mp3 -c copy OUT.mp3",
-      path, (double)info->frames / info->samplerate, (double)(found * samples) / info->samplerate);
+  uint8_t head[4] = {0};
+  sf_count_t at = next_frame(bytes, 0, length), found = 0;
+  int samples = 0, of_one = 0;
+  const uint32_t said = said_frames(bytes, at);
+  while (at < length) {
+    const sf_count_t count = read_at(bytes, at, head, sizeof head);
+    const int size = count == 4 ? frame_of(head, &samples) : 0;
+    const int is_cut = size > 0 ? at + size > length : length - at < 4 && head[0] == 0xff;
+    if (is_cut && said <= found)
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: was cut: it ends within a frame", path);
+    if (is_cut) break;
+    found += size > 0;
+    if (size > 0) of_one = samples;
+    at = size > 0 ? at + size : next_frame(bytes, at, length);
+  }
+  if (found > 0 && said > found) return say_cut(path, (long long)found, said, "frames", "", message);
+  const sf_count_t all = found * of_one, expected = said ? info->frames - of_one : all - PADDING * of_one;
+  if (all > info->frames + PADDING * of_one)
+    return attn2c_fail(
+        message, ATTN2C_FORMAT,
+        "%s: only %.1f of its %.1f seconds could be read, as its first frame does not say how many there "
+        "are; to write one: ffmpeg -i IN.mp3 -c copy OUT.mp3",
+        path, (double)info->frames / info->samplerate, (double)all / info->samplerate);
+  *least = expected;
+  return ATTN2C_OK;
 }
 
-int attn2c_sound_whole(SNDFILE *file, const SF_INFO *info, const char *path, attn2c_message *message) {
-  const int kind = info->format & SF_FORMAT_TYPEMASK;
-  if (kind == SF_FORMAT_WAV || kind == SF_FORMAT_WAVEX || kind == SF_FORMAT_RF64)
-    return check_wav(file, kind == SF_FORMAT_RF64, path, message);
+int attn2c_sound_whole(SNDFILE *file, const SF_INFO *info, const char *path, sf_count_t *least,
+                       attn2c_message *message) {
+  const int kind = info->format & SF_FORMAT_TYPEMASK, samples = info->format & SF_FORMAT_SUBMASK;
+  const int is_mpeg = samples >= SF_FORMAT_MPEG_LAYER_I && samples <= SF_FORMAT_MPEG_LAYER_III;
+  *least = info->seekable && !is_mpeg && info->frames < SF_COUNT_MAX ? info->frames : 0;
+  ATTN2C_TRY(check_chunks(file, kind, path, message));
   if (!info->seekable || (kind != SF_FORMAT_OGG && kind != SF_FORMAT_MPEG)) return ATTN2C_OK;
   SNDFILE *bytes = open_bytes(path);
   if (!bytes) return ATTN2C_OK;
   const sf_count_t length = sf_seek(bytes, 0, SEEK_END);
   const int status = kind == SF_FORMAT_OGG ? check_ogg(bytes, length, path, message)
-                                           : check_mp3(bytes, length, info, path, message);
+                                           : check_mp3(bytes, length, info, path, least, message);
   sf_close(bytes);
   return status;
 }

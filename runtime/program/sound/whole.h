@@ -5,8 +5,10 @@
 #include "program/sound/file.h"
 #include "base/attn2c.h"
 
-/* Refuses an open file that was cut, or whose end libsndfile would not read. Returns ATTN2C_OK or _FORMAT. */
-int attn2c_sound_whole(SNDFILE *file, const SF_INFO *info, const char *path, attn2c_message *message);
+/* Refuses an open file that was cut, or whose end libsndfile would not read. Sets the least
+ * frames that reading it must give. Returns ATTN2C_OK or _FORMAT. */
+int attn2c_sound_whole(SNDFILE *file, const SF_INFO *info, const char *path, sf_count_t *least,
+                       attn2c_message *message);
 
 /* Opens a WAV file whose header says that it has no samples as what a program writes that cannot go back to
  * its header: all after the header are samples. Returns it instead of `file`, which it closes, and sets

@@ -159,6 +159,8 @@ describe("embeddings over HTTP", function()
         'source_sentence: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
       { "/similarity", '{"inputs":{"source_sentence":"a","sentences":["b"]},"parameters":5}', 400,
         "parameters: is not supported" },
+      { "/embed", '{"inputs":"a","truncate":true,"parameters":{"truncate":false}}', 400,
+        "parameters: truncate has another value than beside them, but one is allowed" },
       { "/embed", '{"inputs":"a","truncation_direction":"Left"}', 400,
         'truncation_direction: "Left", but right or Right is allowed' },
       { "/embed", '{"inputs":"a","normalize":"yes"}', 400, 'normalize: "yes", but true or false is allowed' },

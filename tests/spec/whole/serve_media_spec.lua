@@ -155,6 +155,11 @@ describe("pictures over HTTP", function()
       status, said = servers.labels:ask("/predict", { inputs = each })
       assert.same({ 200, want }, { status, said })
     end
+    for detail, named in pairs { auto = false, low = "image_url.detail" } do -- auto asks for nothing
+      local image = { type = "image_url", image_url = { url = coded, detail = detail } }
+      local text = select(3, servers.labels:ask("/predict", { inputs = image }, "-i"))
+      assert.equal(named or nil, text:match("\nIgnored%-Fields: ([^\r]*)"))
+    end
     _, said = servers.labels:ask("/predict", { inputs = { coded, coded } })
     assert.same({ want, want }, said)
     want = answer("vectors", "").embedding
