@@ -673,13 +673,20 @@ function attention.lower(self, region)
   self:each_sequence(function(origin)
     self:pack_rows(scores.operands.k, region.keys, origin)
     self:pack_rows(v, region.values, origin)
-    for h = 0, heads - 1 do
+    local function head(h)
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
         block_steps(self, setmetatable({ block = block, head = h, origin = origin }, { __index = at }))
       end
     end
+    if not region.is_loop then
+      for h = 0, heads - 1 do head(h) end
+      return
+    end
+    self.op_index = self.index_of[scores]
+    local group = heads // (region.context.attributes.kv_heads or heads)
+    self:heads(heads, group, ("heads 0 to %d"):format(heads - 1), head)
   end)
 end
 
