@@ -60,8 +60,8 @@ local function is_after(operand, other, number)
 end
 
 -- Makes the steps of a first panel the steps of a loop.
-local function begin_loop(list, count)
-  local panels = { count = count }
+local function begin_loop(list, count, is_whole)
+  local panels = { count = count, is_whole = is_whole }
   for _, step in ipairs(list) do
     step.panels = panels
     for _, operand in pairs(step.arguments) do
@@ -75,8 +75,8 @@ local function begin_loop(list, count)
 end
 
 --- Emits the steps of body(number) for `count` panels that are alike, numbered from 0. is_even: all of their operands
---- are equal distances apart, so that the second panel gives the distances.
-function panel_loops:panels(count, is_even, body)
+--- are equal distances apart, so that the second panel gives the distances. is_whole: they stay in one unit.
+function panel_loops:panels(count, is_even, body, is_whole)
   local number = 0
   while number < count do
     local first, stop = steps_of(self, body, number), number + 1
@@ -86,9 +86,9 @@ function panel_loops:panels(count, is_even, body)
       end)
     end
     while stop < count and continues(stop) do stop = is_even and count or stop + 1 end
-    if stop - number > 1 or first[1].choices then begin_loop(first, stop - number) end
+    if stop - number > 1 or first[1].choices then begin_loop(first, stop - number, is_whole) end
     self:add_steps(first)
-    self.unit_number = first[#first].unit + stop - number - 1
+    self.unit_number = first[#first].unit + (is_whole and 0 or stop - number - 1)
     number = stop
   end
 end

@@ -179,6 +179,12 @@ function attention.is_loop(region, spec)
   return heads > 1 and heads * #region.blocks > MOST_WRITTEN
 end
 
+-- The least whole key blocks that are a loop.
+local LEAST_KEY_LOOP = 5
+
+--- Returns the least number of whole key blocks that are one loop.
+function attention.least_key_loop(spec) return spec.unroll == "all" and math.huge or LEAST_KEY_LOOP end
+
 -- Heads that share keys are in one chunk if there are at least this many chunks.
 local LEAST_CHUNKS = 4
 
