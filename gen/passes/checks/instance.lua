@@ -119,7 +119,7 @@ local function fields_of(of, made)
   return fields
 end
 
--- Symbols whose terms stay, if no loop sets them: the checkers know their bounds.
+-- Symbols whose terms stay, as the checkers know their bounds: of panel loops and of micro-batches.
 local bounded = words.set { "panel", "b", "s" }
 
 -- Returns an operand with the values of a call's symbols; itself, if it has none.
@@ -131,7 +131,7 @@ local function with_values(operand, symbols, made)
   if not operand.terms then return operand end
   local offset, terms = operand.offset, NO_TERMS
   for symbol, stride in pairs(operand.terms) do
-    if not symbols[symbol] and bounded[symbol] then
+    if bounded[symbol] then
       terms = terms == NO_TERMS and {} or terms
       terms[symbol] = stride
     else
