@@ -105,8 +105,10 @@ end
 --- values. title: what a note calls them if they are one loop; nil: nothing. Where the heads of one region are a loop,
 --- so are the heads of other regions of its kind, with the same strides.
 function head_loops:heads(count, group, title, body)
-  local known, lists, unit = known_of(self), {}, self.unit_number
+  local known, lists, unit, outer = known_of(self), {}, self.unit_number, self.in_heads
+  self.in_heads = true
   for i = 1, known.strides and 1 or count do lists[i] = self:steps_of(function() body(i - 1) end) end
+  self.in_heads = outer
   local strides = known.strides or count > 1 and strides_of_all(lists, group)
   if not strides then
     for _, list in ipairs(lists) do self:add_steps(list) end
