@@ -72,7 +72,7 @@ local function check_order(program, product, map, section)
     expect(not touch(program, y, done, operand, dimensions), "kernels",
       "%s: a map writes %s over what later strips read of %s", section.name, y.buffer, operand.buffer)
   end
-  local checks = {} -- those of operands that may have bytes of y
+  local checks = {} -- of the operands whose buffers have bytes of y's
   local function add(operand, check)
     if operand.buffer and are_beside(program, y, operand) then checks[#checks + 1] = check end
   end

@@ -1,7 +1,7 @@
 -- panel_loops.lua: panel loops: steps that are repeated for consecutive panels of a product.
--- The steps of a loop follow one another and share the table `panels` = { count, is_whole }. They are the steps of its first
--- panel. From one panel to the next an operand moves by its term `panel`, and its unit is the next one, unless the loop
--- is whole: then all panels are of one unit.
+-- The steps of a loop follow one another and share the table `panels` = { count, is_whole }. They are the steps of its
+-- first panel. From one panel to the next an operand moves by its term `panel`, and its unit is the next one, unless the
+-- loop is whole: then all panels are of one unit.
 local panel_loops = {}
 
 function panel_loops.count(step) return step.panels and step.panels.count or 1 end
@@ -41,7 +41,8 @@ function panel_loops.parts()
     local arguments = {}
     for name, operand in pairs(step.arguments) do arguments[name] = moved(operand, first, count == 1) end
     local is_loop = count > 1 or step.choices ~= nil -- a loop over experts is around one panel, too
-    return like(step, { arguments = arguments, unit = panel_loops.unit(step, first + 1), panels = is_loop and of[key] or false })
+    return like(step, { arguments = arguments, unit = panel_loops.unit(step, first + 1),
+      panels = is_loop and of[key] or false })
   end
 end
 

@@ -21,7 +21,8 @@ end
 
 -- True if two steps differ in the places of their operands only.
 local function is_like(step, other, known)
-  if not are_panels_like(step, other, known) or step.kernel ~= other.kernel or step.constants ~= other.constants or step.elementwise ~= other.elementwise
+  if not are_panels_like(step, other, known) or step.kernel ~= other.kernel or step.constants ~= other.constants
+    or step.elementwise ~= other.elementwise
     or not words.same_members(step, other, of_origin) then return false end
   for name, operand in pairs(step.arguments or {}) do
     local theirs = other.arguments[name]

@@ -75,7 +75,7 @@ local function begin_loop(list, count, is_whole)
 end
 
 -- Returns what is known of the panels that are lowered next in regions of this one's kind (plan/kinds.lua): number of
--- the first panel of a loop -> that after its last. Nothing is known of those of a head.
+-- the first panel of a loop -> that after its last. Nothing is known of panels in the steps of a head.
 local function known_of(self)
   local kind = self.region and self.region.like
   if not kind or self.in_heads then return {} end
