@@ -1,7 +1,7 @@
 -- panel_loops.lua: panel loops: steps that are repeated for consecutive panels of a product.
 -- The steps of a loop follow one another and share the table `panels` = { count, is_whole }. They are the steps of its
--- first panel. From one panel to the next an operand moves by its term `panel`, and its unit is the next one, unless the
--- loop is whole: then all panels are of one unit.
+-- first panel. From one panel to the next an operand moves by its term `panel`, and its unit is the next one, unless
+-- the loop is whole: then all panels are of one unit.
 local panel_loops = {}
 
 function panel_loops.count(step) return step.panels and step.panels.count or 1 end
