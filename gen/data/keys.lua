@@ -413,7 +413,7 @@ keys.list = {
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory after their last use" },
   { key = "unroll", type = "word", default = "alike", words = { "alike", "all" },
     meaning = "alike: layers that differ in the places of their weights and tensors only are one function, which is "
-      .. "called for each; all: each layer is a function of its own" },
+      .. "called for each; all: each layer is a function of its own, and heads and key blocks are written out" },
   { key = "max_lines", type = "integer", default = 400000, min = 1, max = 10000000,
     meaning = "budget of emitted steps; a model over it is refused" },
   { key = "plan", type = "plan", default_text = "the rule of the target",

@@ -118,6 +118,7 @@ local function attention_region(state, region, list, at, uses)
   local blocks = state.plan.memoise("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
     a.extra, in_chunks, region.scores.operands.q.type, p.query_block)
   for key, value in pairs(blocks) do region[key] = value end
+  region.is_loop, region.least_key_loop = attention.is_loop(region, state.spec), attention.least_key_loop(state.spec)
   attention.set_positions_ld(region, p)
   chunk_rows(region)
   return i

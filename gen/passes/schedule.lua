@@ -39,7 +39,7 @@ local function atoms_of(list, threads, cost_of)
       local of_key = of_region[region] or {}
       of_region[region], of_step[step] = of_key, {}
       for panel = 1, panel_loops.count(step) do
-        local key = record.axis == "tokens" and step.block or 1 - step.unit - panel
+        local key = record.axis == "tokens" and step.block or -panel_loops.unit(step, panel)
         local atom = of_key[key]
         if not atom then
           atom = { cost = 0, record = record }

@@ -9,14 +9,22 @@ local programs = require("passes.common.programs")
 local steps = require("data.steps")
 local types = require("data.types")
 
--- True if two operands touch a common byte in one iteration. If they do not move alike with the loops over sequences,
--- all bytes of their buffers count.
-local function touch(program, x, of_x, y, of_y)
+-- Symbols of the loops around a product and its map.
+local symbols = { "b", "s", "head", "kv_head" }
+
+-- True if two operands' buffers have a common byte.
+local function are_beside(program, x, y)
   local first, second = program.offsets[x.buffer], program.offsets[y.buffer]
   if not first or not second or program.own[x.buffer] ~= program.own[y.buffer] then return false end
-  local function term(operand, symbol) return operand.terms and operand.terms[symbol] or 0 end
-  if term(x, "b") ~= term(y, "b") or term(x, "s") ~= term(y, "s") then
-    return first < second + program.buffers[y.buffer].bytes and second < first + program.buffers[x.buffer].bytes
+  return first < second + program.buffers[y.buffer].bytes and second < first + program.buffers[x.buffer].bytes
+end
+
+-- True if two operands, whose buffers have common bytes, touch one in one iteration. If they do not move alike with the
+-- loops, all bytes of their buffers count.
+local function touch(program, x, of_x, y, of_y)
+  local first, second = program.offsets[x.buffer], program.offsets[y.buffer]
+  for _, symbol in ipairs(symbols) do
+    if (x.terms and x.terms[symbol] or 0) ~= (y.terms and y.terms[symbol] or 0) then return true end
   end
   local low_x, high_x = operands.reach(x, of_x, 0, 0)
   local low_y, high_y = operands.reach(y, of_y, 0, 0)
@@ -58,22 +66,31 @@ end
 local function check_order(program, product, map, section)
   local k, size, y, row = product.kernel, map.constants, map.arguments.y, 0
   local y_bytes = types.bytes(1, size.type or "f32")
-  local of_a = footprint.in_bytes(steps.product.operands[1][3](operands.known(product)), types.bytes(1, k.types.a))
   local done
   local function apart(operand, dimensions)
     dimensions = of_panels(dimensions, product, operand)
-    expect(not operand.buffer or not touch(program, y, done, operand, dimensions), "kernels",
+    expect(not touch(program, y, done, operand, dimensions), "kernels",
       "%s: a map writes %s over what later strips read of %s", section.name, y.buffer, operand.buffer)
   end
+  local checks = {} -- of the operands whose buffers have bytes of y's
+  local function add(operand, check)
+    if operand.buffer and are_beside(program, y, operand) then checks[#checks + 1] = check end
+  end
+  local a, b = product.arguments.a, product.arguments.b
+  add(a, function()
+    apart(a, footprint.in_bytes(steps.product.operands[1][3](operands.known(product)), types.bytes(1, k.types.a)))
+  end)
+  add(b, function() apart(b, rows_of_b(product, row)) end)
+  operands.each(map, function(operand, access, declared, _, operation)
+    if not operation or access ~= "r" then return end
+    add(operand, function() apart(operand, rows_of(map, operation, declared, row)) end)
+  end)
+  if #checks == 0 then return end
   each_strip(k, function(rows)
     row = row + rows
     if row >= k.n then return end
     done = of_panels(footprint.in_bytes({ first = 0, { row, size.ld }, { size.cols, 1 } }, y_bytes), product, y)
-    apart(product.arguments.a, of_a)
-    apart(product.arguments.b, rows_of_b(product, row))
-    operands.each(map, function(operand, access, declared, _, operation)
-      if operation and access == "r" then apart(operand, rows_of(map, operation, declared, row)) end
-    end)
+    for _, check in ipairs(checks) do check() end
   end)
 end
 

@@ -119,6 +119,9 @@ local function fields_of(of, made)
   return fields
 end
 
+-- Symbols whose terms stay, as the checkers know their bounds: of panel loops and of micro-batches.
+local bounded = words.set { "panel", "b", "s" }
+
 -- Returns an operand with the values of a call's symbols; itself, if it has none.
 local function with_values(operand, symbols, made)
   if operand.symbol then
@@ -126,11 +129,16 @@ local function with_values(operand, symbols, made)
     return setmetatable({ value = value, least = value, most = value, symbol = false }, fields_of(operand, made))
   end
   if not operand.terms then return operand end
-  local offset, panel = operand.offset, operand.terms.panel
+  local offset, terms = operand.offset, NO_TERMS
   for symbol, stride in pairs(operand.terms) do
-    if symbol ~= "panel" then offset = offset + stride * value_of(symbols, symbol) end
+    if bounded[symbol] then
+      terms = terms == NO_TERMS and {} or terms
+      terms[symbol] = stride
+    else
+      offset = offset + stride * value_of(symbols, symbol)
+    end
   end
-  return setmetatable({ offset = offset, terms = panel and { panel = panel } or NO_TERMS }, fields_of(operand, made))
+  return setmetatable({ offset = offset, terms = terms }, fields_of(operand, made))
 end
 
 -- Returns a table with the values of its open names; equal ones are one table, whose footprint is computed once.
@@ -194,7 +202,7 @@ local function unroll(list, first, last, call, symbols, result, copy_of, made)
   local at = first
   while at <= last do
     local step = list[at]
-    if step.form == "begin" then
+    if step.form == "begin" and step.loop ~= "batch" then
       local stop = finish_of(list, at)
       each_iteration(step, call, symbols, function()
         unroll(list, at + 1, stop - 1, call, symbols, result, copy_of, made)
@@ -296,9 +304,19 @@ function instance.of(program, call)
   return known
 end
 
---- Returns a program of fixed sizes without loops over the sequences of a call, which has one, of an encoder.
+-- True if some attention of a program is a loop over heads.
+local function has_loops(program)
+  return words.any(program.segments, function(segment)
+    return words.any(segment.sections, function(section)
+      return words.any(section.steps, function(step) return step.loop == "heads" end)
+    end)
+  end)
+end
+
+--- Returns a program of fixed sizes without loops over the sequences of a call, which has one, of an encoder, and
+--- without loops over heads.
 function instance.of_one(program, spec)
-  if spec.role ~= "encode" then return program end
+  if spec.symbols.rows.is_open or spec.role ~= "encode" and not has_loops(program) then return program end
   return instance.of(program, { rows = spec.seq, first = { 0, spec.seq }, flows = true })
 end
 

@@ -10,6 +10,7 @@ local rectangles = require("passes.checks.rectangles")
 local repeated = require("passes.checks.repeated")
 local tasks = require("passes.common.tasks")
 local touched = require("passes.checks.touched")
+local words = require("common.words")
 
 -- Checks that no two chunks of a phase touch an element that one of them writes, since any two may be done at the same
 -- time. Each worker has its own buffers for itself.
@@ -121,7 +122,9 @@ return function(state)
       check_calls(repeated.left_out(state, program), state.spec, state.kept.windows)
     else
       meetings(state, program)
-      check_phases(instance.of_one(repeated.left_out(state, program), state.spec))
+      if words.any(program.segments, function(segment) return segment.phases end) then
+        check_phases(instance.of_one(repeated.left_out(state, program), state.spec))
+      end
       for _, segment in ipairs(program.segments) do
         if segment.mode == "micro_batches" then check_micro_batches(segment, program, state.spec.batch) end
       end

@@ -1,9 +1,15 @@
 -- panel_loops.lua: panel loops: steps that are repeated for consecutive panels of a product.
--- The steps of a loop follow one another and share the table `panels` = { count }. They are the steps of its first
--- panel. From one panel to the next an operand moves by its term `panel`, and its unit is the next one.
+-- The steps of a loop follow one another and share the table `panels` = { count, is_whole }. They are the steps of its
+-- first panel. From one panel to the next an operand moves by its term `panel`, and its unit is the next one, unless
+-- the loop is whole: then all panels are of one unit.
 local panel_loops = {}
 
 function panel_loops.count(step) return step.panels and step.panels.count or 1 end
+
+--- Returns the number of the unit of a panel, which counts from 1.
+function panel_loops.unit(step, panel)
+  return step.unit + (step.panels and step.panels.is_whole and 0 or panel - 1)
+end
 
 --- Returns the bytes by which an operand moves from panel to panel.
 function panel_loops.stride(operand) return operand.terms and operand.terms.panel or 0 end
@@ -31,11 +37,12 @@ function panel_loops.parts()
   return function(step, first, count)
     if count == panel_loops.count(step) then return step end
     local of, key = made[step.panels] or {}, ("%d %d"):format(first, count)
-    made[step.panels], of[key] = of, of[key] or { count = count }
+    made[step.panels], of[key] = of, of[key] or { count = count, is_whole = step.panels.is_whole }
     local arguments = {}
     for name, operand in pairs(step.arguments) do arguments[name] = moved(operand, first, count == 1) end
     local is_loop = count > 1 or step.choices ~= nil -- a loop over experts is around one panel, too
-    return like(step, { arguments = arguments, unit = step.unit + first, panels = is_loop and of[key] or false })
+    return like(step, { arguments = arguments, unit = panel_loops.unit(step, first + 1),
+      panels = is_loop and of[key] or false })
   end
 end
 

@@ -50,12 +50,16 @@ end
 
 --- Calls visit(step, times) for each call of a program; times: how often a call of the model runs it.
 function programs.each_call(program, visit)
-  local inside = {}
-  programs.each(program, function(step, _, segment, chunk)
-    if step.form == "begin" then inside[chunk] = step.count
-    elseif step.form == "finish" then inside[chunk] = nil
-    elseif programs.is_call(step) then
-      visit(step, segment.repeats * (inside[chunk] or 1) * panel_loops.count(step))
+  programs.each_list(program, function(list, _, segment)
+    local times, open = segment.repeats, {}
+    for _, step in ipairs(list) do
+      if step.form == "begin" then
+        open[#open + 1], times = times, times * step.count
+      elseif step.form == "finish" then
+        times = table.remove(open)
+      elseif programs.is_call(step) then
+        visit(step, times * panel_loops.count(step))
+      end
     end
   end)
 end

@@ -243,22 +243,44 @@ local function open_scores(self, at, q, k, k_column)
   end, at.shared and "share")
 end
 
+-- Calls body(key_block, column) for the key blocks of a block; column: of the tile, of its first key. Whole blocks
+-- that follow each other are a loop, if the plan says so.
+local function each_key_block(self, at, body)
+  local size = at.region.key_block
+  for _, range in ipairs(at.block.ranges) do
+    local list, i = range.key_blocks, 1
+    local function one(key_block) body(key_block, range.column + key_block.first - range.first_key) end
+    local function is_whole(key_block)
+      return key_block and key_block.first % size == 0 and key_block.count == size and key_block.outputs == size
+    end
+    while list[i] do
+      local count = 0
+      while is_whole(list[i + count]) do count = count + 1 end
+      if count < at.region.least_key_loop then count = 0 end
+      if count > 0 then
+        local first = i
+        self:panels(count, true, function(number) one(list[first + number]) end, true)
+      else
+        one(list[i])
+      end
+      i = i + math.max(1, count)
+    end
+  end
+end
+
 -- Emits query · key, a product for each key block of the block.
 local function dot_scores(self, at)
   local q, k = at.region.scores.operands.q, at.region.scores.operands.k
   local head_dim = at.head_dim
   local k_column = score_ops.key_head(at, k) * head_dim
   if at.region.open then return open_scores(self, at, q, k, k_column) end
-  for _, range in ipairs(at.block.ranges) do
-    for _, key_block in ipairs(range.key_blocks) do
-      local column = range.column + key_block.first - range.first_key
-      self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
-        ldb = self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
-        { a = self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
-          b = self:at(q, at.block.first, at.head * head_dim, at.origin), c = shifted(at.tile, column) },
-        { outputs = key_block.count, a_room = key_block.first % at.region.key_block % types.per_line("f32") == 0 })
-    end
-  end
+  each_key_block(self, at, function(key_block, column)
+    self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
+      ldb = self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
+      { a = self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
+        b = self:at(q, at.block.first, at.head * head_dim, at.origin), c = shifted(at.tile, column) },
+      { outputs = key_block.count, a_room = key_block.first % at.region.key_block % types.per_line("f32") == 0 })
+  end)
 end
 
 -- Emits query · key of integers, and scales, for each key block. Scales of keys are before a panel's groups.
@@ -286,13 +308,10 @@ local function integer_scores(self, at)
         { a_room = true, sizes = { n = "queries", m = "padded" } })
     end)
   end
-  for _, range in ipairs(at.block.ranges) do
-    for _, key_block in ipairs(range.key_blocks) do
-      one(self:packed_at(region.keys, key_block.first, k_column, at.origin),
-        shifted(at.tile, range.column + key_block.first - range.first_key), key_block.outputs,
-        { outputs = key_block.count, a_room = key_block.first % region.key_block % types.per_line("f32") == 0 })
-    end
-  end
+  each_key_block(self, at, function(key_block, column)
+    one(self:packed_at(region.keys, key_block.first, k_column, at.origin), shifted(at.tile, column), key_block.outputs,
+      { outputs = key_block.count, a_room = key_block.first % region.key_block % types.per_line("f32") == 0 })
+  end)
 end
 
 -- Emits score · tanh(query + key), a row operation for each key block of the block.
@@ -673,13 +692,20 @@ function attention.lower(self, region)
   self:each_sequence(function(origin)
     self:pack_rows(scores.operands.k, region.keys, origin)
     self:pack_rows(v, region.values, origin)
-    for h = 0, heads - 1 do
+    local function head(h)
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
         block_steps(self, setmetatable({ block = block, head = h, origin = origin }, { __index = at }))
       end
     end
+    if not region.is_loop then
+      for h = 0, heads - 1 do head(h) end
+      return
+    end
+    self.op_index = self.index_of[scores]
+    local group = heads // (region.context.attributes.kv_heads or heads)
+    self:heads(heads, group, ("heads 0 to %d"):format(heads - 1), head)
   end)
 end
 

@@ -7,12 +7,22 @@ local words = require("common.words")
 local head_loops = {}
 
 -- Members of a step that may differ from head to head.
-local of_origin = words.set { "op", "unit", "block", "task", "text" }
+local of_origin = words.set { "op", "unit", "block", "task", "text", "panels" }
 local of_place, NONE = { offset = true }, {}
 
+-- True if two steps are of no panel loop, or of loops over equally many panels. known: loop of `step` -> that of the
+-- other; a loop has one.
+local function are_panels_like(step, other, known)
+  local panels, theirs = step.panels, other.panels
+  if not panels or not theirs then return not panels and not theirs end
+  known[panels] = known[panels] or theirs
+  return known[panels] == theirs and panels.count == theirs.count
+end
+
 -- True if two steps differ in the places of their operands only.
-local function is_like(step, other)
-  if step.kernel ~= other.kernel or step.constants ~= other.constants or step.elementwise ~= other.elementwise
+local function is_like(step, other, known)
+  if not are_panels_like(step, other, known) or step.kernel ~= other.kernel or step.constants ~= other.constants
+    or step.elementwise ~= other.elementwise
     or not words.same_members(step, other, of_origin) then return false end
   for name, operand in pairs(step.arguments or {}) do
     local theirs = other.arguments[name]
@@ -48,10 +58,10 @@ end
 
 -- Returns such strides for each argument of each step of the first of several heads; nil if the others are not like it.
 local function strides_of_all(lists, group)
-  local result = {}
+  local result, known = {}, words.map(lists, function() return {} end)
   for at, step in ipairs(lists[1]) do
     for i = 2, #lists do
-      if #lists[i] ~= #lists[1] or not is_like(step, lists[i][at]) then return nil end
+      if #lists[i] ~= #lists[1] or not is_like(step, lists[i][at], known[i]) then return nil end
     end
     result[at] = {}
     for name, operand in pairs(step.arguments or NONE) do
@@ -96,8 +106,10 @@ end
 --- values. title: what a note calls them if they are one loop; nil: nothing. Where the heads of one region are a loop,
 --- so are the heads of other regions of its kind, with the same strides.
 function head_loops:heads(count, group, title, body)
-  local known, lists, unit = known_of(self), {}, self.unit_number
+  local known, lists, unit, outer = known_of(self), {}, self.unit_number, self.in_heads
+  self.in_heads = true
   for i = 1, known.strides and 1 or count do lists[i] = self:steps_of(function() body(i - 1) end) end
+  self.in_heads = outer
   local strides = known.strides or count > 1 and strides_of_all(lists, group)
   if not strides then
     for _, list in ipairs(lists) do self:add_steps(list) end

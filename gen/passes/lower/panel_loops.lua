@@ -60,8 +60,8 @@ local function is_after(operand, other, number)
 end
 
 -- Makes the steps of a first panel the steps of a loop.
-local function begin_loop(list, count)
-  local panels = { count = count }
+local function begin_loop(list, count, is_whole)
+  local panels = { count = count, is_whole = is_whole }
   for _, step in ipairs(list) do
     step.panels = panels
     for _, operand in pairs(step.arguments) do
@@ -74,10 +74,24 @@ local function begin_loop(list, count)
   end
 end
 
+-- Returns what is known of the panels that are lowered next in regions of this one's kind (plan/kinds.lua): number of
+-- the first panel of a loop -> that after its last. Nothing is known of panels in the steps of a head.
+local function known_of(self)
+  local kind = self.region and self.region.like
+  if not kind or self.in_heads then return {} end
+  if self.panels_region ~= self.region then self.panels_region, self.panels_number = self.region, 0 end
+  self.panels_number = self.panels_number + 1
+  local of_kind = self.panels_of[kind] or {}
+  self.panels_of[kind] = of_kind
+  of_kind[self.panels_number] = of_kind[self.panels_number] or {}
+  return of_kind[self.panels_number]
+end
+
 --- Emits the steps of body(number) for `count` panels that are alike, numbered from 0. is_even: all of their operands
---- are equal distances apart, so that the second panel gives the distances.
-function panel_loops:panels(count, is_even, body)
-  local number = 0
+--- are equal distances apart, so that the second panel gives the distances; it does, too, where another region of this
+--- one's kind has shown that they are. is_whole: they stay in one unit.
+function panel_loops:panels(count, is_even, body, is_whole)
+  local number, known = 0, known_of(self)
   while number < count do
     local first, stop = steps_of(self, body, number), number + 1
     local function continues(panel)
@@ -85,10 +99,12 @@ function panel_loops:panels(count, is_even, body)
         return is_after(operand, other, panel - number)
       end)
     end
-    while stop < count and continues(stop) do stop = is_even and count or stop + 1 end
-    if stop - number > 1 or first[1].choices then begin_loop(first, stop - number) end
+    local last = is_even and count or known[number]
+    while stop < (last or count) and continues(stop) do stop = last or stop + 1 end
+    known[number] = stop
+    if stop - number > 1 or first[1].choices then begin_loop(first, stop - number, is_whole) end
     self:add_steps(first)
-    self.unit_number = first[#first].unit + stop - number - 1
+    self.unit_number = first[#first].unit + (is_whole and 0 or stop - number - 1)
     number = stop
   end
 end

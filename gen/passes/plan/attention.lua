@@ -168,6 +168,23 @@ function attention.blocks(scores, p, in_chunks)
   return result
 end
 
+-- The most blocks of queries, of all heads, that are written out.
+local MOST_WRITTEN = 64
+
+--- True if the heads of an attention of known length are one loop: one worker takes them all, and they would be many
+--- lines. Workers divide heads that are written out.
+function attention.is_loop(region, spec)
+  if spec.unroll == "all" or spec.workers[1] > 1 or #spec.workers > 1 then return false end
+  local heads = region.scores.attributes.heads
+  return heads > 1 and heads * #region.blocks > MOST_WRITTEN
+end
+
+-- The least whole key blocks that are a loop.
+local LEAST_KEY_LOOP = 5
+
+--- Returns the least number of whole key blocks that are one loop.
+function attention.least_key_loop(spec) return spec.unroll == "all" and math.huge or LEAST_KEY_LOOP end
+
 -- Heads that share keys are in one chunk if there are at least this many chunks.
 local LEAST_CHUNKS = 4
 
@@ -263,6 +280,7 @@ function attention.dump(region, lines)
     lines[#lines + 1] = ("        several workers: heads in chunks of %d"):format(o.chunk_heads)
     return
   end
+  if region.is_loop then lines[#lines + 1] = "        heads in a loop" end
   for _, block in ipairs(region.blocks) do
     local texts = {}
     for i, range in ipairs(block.ranges) do

@@ -30,9 +30,11 @@ local function calls_of(description, is_plain)
         programs.each(program, function(step)
           if step.loop == "heads" and step.form == "begin" then loops = loops + 1 end
         end)
-        for _, call in ipairs(instance.calls(program, state.spec, state.kept.windows)) do
+        local is_open = state.spec.symbols.rows.is_open
+        local fixed = { { flows = true } }
+        for _, call in ipairs(is_open and instance.calls(program, state.spec, state.kept.windows) or fixed) do
           if call.flows then
-            programs.each(instance.of(program, call), function(step)
+            programs.each(is_open and instance.of(program, call) or instance.of_one(program, state.spec), function(step)
               if not programs.is_call(step) then return end
               local parts = { step.form, step.fn or "" }
               for _, name in ipairs(words.sorted_keys(step.arguments)) do
@@ -60,6 +62,7 @@ describe("a loop over heads", function()
     bf16 = words.merged(text, { precision = "bf16", target = "avx512bf16" }),
     rope = words.merged(text, { positions = "rope", kv_heads = 2, cache = "int8" }),
     shared = { seq = { any = 40 }, heads = 6, d_model = 48, kv_heads = 2 },
+    fixed = { seq = 400, heads = 6, d_model = 48, kv_heads = 2, mask = "causal", batch = 2 },
   } do
     it("does what the heads do one after the other: " .. name, function()
       local loops, plain = calls_of(more), calls_of(more, true)
@@ -68,6 +71,31 @@ describe("a loop over heads", function()
       helper.same_text(plain.text, loops.text, name)
     end)
   end
+
+  it("is there for many blocks of known length, where one worker takes all heads", function()
+    local many = { seq = 400, heads = 6, d_model = 48 }
+    assert.is_true(calls_of(many).loops > 0)
+    for _, more in ipairs { { seq = 100 }, { threads = 2 }, { unroll = "all" } } do
+      assert.equal(0, calls_of(words.merged(many, more)).loops)
+    end
+  end)
+
+  it("is around whole key blocks, which are a panel loop of one unit", function()
+    local function loops_of(more)
+      local count = 0
+      for _, program in ipairs(helper.tiny(words.merged({ seq = 400, layers = 1 }, more), "memory").programs) do
+        programs.each(program, function(step)
+          local panels = step.region and step.region.kind == "attention" and step.panels
+          if not panels then return end
+          assert.is_true(panels.is_whole and panels.count >= 5)
+          count = count + 1
+        end)
+      end
+      return count
+    end
+    assert.is_true(loops_of {} > 0 and loops_of { threads = 2 } > 0)
+    assert.equal(0, loops_of { unroll = "all" })
+  end)
 
   -- Returns the steps of 4 heads, whose group is 2, each one a row operation that reads x. change(step, i): of head i.
   local function steps_of_four(change)
