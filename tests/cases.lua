@@ -59,8 +59,8 @@ function cases.build(folder, list)
   local is_program, builds = programs(list), {}
   local root = libuv.fs_realpath(here .. "/..")
   cases.programs(folder, { { name = "runtime", path = list[1].path, words = { "--only=" .. ARCHIVE, "kernels=c" } } })
-  run(folder, ("cc -std=c11 -Wall -Wextra -Werror -O0 -iquote %s %s runtime/%s -ljansson -lpthread -lm "
-    .. "-ldl -o run_library"):format(shell(root .. "/runtime"), shell(root .. "/tests/c/run_library.c"), ARCHIVE))
+  run(folder, ("cc -std=c11 -Wall -Wextra -Werror -O0 -iquote %s %s runtime/%s -lpthread -lm -ldl -o run_library")
+    :format(shell(root .. "/runtime"), shell(root .. "/tests/c/run_library.c"), ARCHIVE))
   for i, case in ipairs(list) do
     builds[i] = { name = case.name, path = case.path,
       words = { "--only=" .. file_of(case.name, is_program[case.name]), table.unpack(case.words or {}) } }
