@@ -539,7 +539,7 @@ local function encoder_tensors(own)
 end
 
 architectures.bert = {
-  model_type = "bert", class = "BertModel", also = { "distilbert", "roberta" },
+  model_type = "bert", class = "BertModel", also = { "roberta" },
   keys = encoder_keys {},
   derive = function(config, file)
     config.vocab_size, config.type_vocab_size = file.rows("token_embd.weight"), file.rows("token_types.weight")
