@@ -97,8 +97,8 @@ return function(of, spec)
   of("gen/passes/lower/head_loops.lua", spec .. "passes/lower/head_loops_spec.lua") {
     { name = "head_loops_group", old = "offset_of(0) + i * of_head + i // group * of_group", new = "offset_of(i)",
       filter = "is none", wrong = "places that are not equal distances apart are" },
-    { name = "head_loops_constants", old = "step.kernel ~= other.kernel or step.constants ~= other.constants or",
-      new = "step.kernel ~= other.kernel or", filter = "is none",
+    { name = "head_loops_constants", old = "step.kernel ~= other.kernel or step.constants ~= other.constants",
+      new = "step.kernel ~= other.kernel", filter = "is none",
       wrong = "heads with other constants are alike" },
   }
 
