@@ -146,7 +146,7 @@ return function(of, spec)
       wrong = "a loop moves an integer that only a call knows" },
     { name = "panel_loop_kernel", old = " or step.kernel ~= other.kernel", new = "", filter = "a call, a buffer",
       wrong = "products of two kernels are one loop" },
-    { name = "panel_loop_unit", old = "first[#first].unit + stop - number - 1", new = "first[#first].unit",
+    { name = "panel_loop_unit", old = "(is_whole and 0 or stop - number - 1)", new = "0",
       filter = "are one loop", wrong = "the panels of a loop are one unit" },
   }
 

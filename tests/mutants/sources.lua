@@ -153,7 +153,7 @@ return function(of, spec)
   }
 
   of("gen/passes/checks/instance.lua", spec .. "passes/checks/sources_spec.lua") {
-    { name = "instance_sources", old = "i % 2 == 1 and longest or source.least", new = "source.least",
+    { name = "instance_sources", old = "origins[i] % 2 == 1 and longest or source.least", new = "source.least",
       filter = "is larger", wrong = "programs are checked only for the shortest sources" },
   }
 

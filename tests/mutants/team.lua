@@ -3,7 +3,7 @@ return function(of, spec)
   of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
     { name = "schedule_halves", old = "middle = before + atom.cost / 2", new = "middle = before + atom.cost",
       filter = "like parts", wrong = "of two like parts one worker has both" },
-    { name = "schedule_least", old = "total / #phases >= parameters.least_phase and",
+    { name = "schedule_least", old = "segment_cost(segment, cost_of) / #phases >= parameters.least_phase and",
       new = "#phases >= parameters.least_phase and", filter = "the same calls",
       wrong = "phases are divided by number" },
     { name = "schedule_rest", old = "(segment.repeats + 1) // 2", new = "segment.repeats",

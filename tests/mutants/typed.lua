@@ -223,7 +223,7 @@ return function(of, spec)
   }
 
   of("gen/passes/checks/fused_kernels.lua", spec .. "passes/checks_spec.lua") {
-    { name = "fused_rows", old = "apart(product.arguments.b, rows_of_b(product, row))", new = "",
+    { name = "fused_rows", old = "apart(b, rows_of_b(product, row))", new = "",
       filter = "what later strips read", wrong = "a map may write over the rows of later strips" },
   }
 
