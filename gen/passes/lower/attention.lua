@@ -243,38 +243,13 @@ local function open_scores(self, at, q, k, k_column)
   end, at.shared and "share")
 end
 
--- Calls body(key_block, column) for the key blocks of a block; column: of the tile, of its first key. Whole blocks
--- that follow each other are a loop, if the plan says so.
-local function each_key_block(self, at, body)
-  local size = at.region.key_block
-  for _, range in ipairs(at.block.ranges) do
-    local list, i = range.key_blocks, 1
-    local function one(key_block) body(key_block, range.column + key_block.first - range.first_key) end
-    local function is_whole(key_block)
-      return key_block and key_block.first % size == 0 and key_block.count == size and key_block.outputs == size
-    end
-    while list[i] do
-      local count = 0
-      while is_whole(list[i + count]) do count = count + 1 end
-      if count < at.region.least_key_loop then count = 0 end
-      if count > 0 then
-        local first = i
-        self:panels(count, true, function(number) one(list[first + number]) end, true)
-      else
-        one(list[i])
-      end
-      i = i + math.max(1, count)
-    end
-  end
-end
-
 -- Emits query · key, a product for each key block of the block.
 local function dot_scores(self, at)
   local q, k = at.region.scores.operands.q, at.region.scores.operands.k
   local head_dim = at.head_dim
   local k_column = score_ops.key_head(at, k) * head_dim
   if at.region.open then return open_scores(self, at, q, k, k_column) end
-  each_key_block(self, at, function(key_block, column)
+  self:each_key_block(at, function(key_block, column)
     self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
       ldb = self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
       { a = self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
@@ -308,7 +283,7 @@ local function integer_scores(self, at)
         { a_room = true, sizes = { n = "queries", m = "padded" } })
     end)
   end
-  each_key_block(self, at, function(key_block, column)
+  self:each_key_block(at, function(key_block, column)
     one(self:packed_at(region.keys, key_block.first, k_column, at.origin), shifted(at.tile, column), key_block.outputs,
       { outputs = key_block.count, a_room = key_block.first % region.key_block % types.per_line("f32") == 0 })
   end)

@@ -116,4 +116,29 @@ function keys.of_head(storage, first_column, columns)
   return storage and setmetatable({ first_column = first_column, width = columns }, { __index = storage })
 end
 
+--- Calls body(key_block, column) for the key blocks of a block of queries; column: of the tile, of its first key. Whole
+--- blocks that follow each other are a loop, if the plan says so.
+function keys.each_key_block(self, at, body)
+  local size = at.region.key_block
+  for _, range in ipairs(at.block.ranges) do
+    local list, i = range.key_blocks, 1
+    local function one(key_block) body(key_block, range.column + key_block.first - range.first_key) end
+    local function is_whole(key_block)
+      return key_block and key_block.first % size == 0 and key_block.count == size and key_block.outputs == size
+    end
+    while list[i] do
+      local count = 0
+      while is_whole(list[i + count]) do count = count + 1 end
+      if count < at.region.least_key_loop then count = 0 end
+      if count > 0 then
+        local first = i
+        self:panels(count, true, function(number) one(list[first + number]) end, true)
+      else
+        one(list[i])
+      end
+      i = i + math.max(1, count)
+    end
+  end
+end
+
 return keys
