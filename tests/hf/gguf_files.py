@@ -519,7 +519,7 @@ def write_case(name):
 
 def write_adapter(folder, arch, config, types=(np.float16, np.float32)):
     """A folder of PEFT as llama.cpp's convert_lora_to_gguf.py writes it, in place of the folder. The factors have the
-    types in turn; those of the table of tokens are looked up by rows."""
+    types in turn; the table of tokens is looked up by rows."""
     tensors = load_file(folder / "adapter_model.safetensors")
     writer = gguf.GGUFWriter(folder.with_suffix(".gguf"), arch)
     writer.add_type(gguf.GGUFType.ADAPTER)

@@ -154,7 +154,7 @@ describe("where the system refuses tiles, as a sandbox does,", function()
     assert.is_true(files.read(folder .. "/y.npy") == answer("avx2", "crew", WEIGHTS))
   end)
 
-  tried("one for amx alone, or asked for by name, is refused in a line", function()
+  tried("one only for amx, or asked for by name, is refused in a line", function()
     local run = " run --weights %s --input %s --output no.npy"
     local code, said = denied("other/other" .. run:format("", INPUT):gsub("--weights ", ""))
     if not code then return pending("filters of system calls are not possible here") end
