@@ -163,7 +163,7 @@ local function lower_as(state, variant, divided, share)
   local self = setmetatable({ storage = state.plan.storage, layouts = state.weights.layouts, entry = entry,
     variant = variant, divided = divided, whole = variant == "trace", state = state, lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
-    unit_number = 0, index_of = {}, tiles = {}, share = share, heads_of = {}, panels_of = {} }, Lowering)
+    unit_number = 0, index_of = {}, tiles = {}, share = share, known = { heads = {}, panels = {} } }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
   local segments = {}
   for _, segment in ipairs(state.plan.segments) do

@@ -278,11 +278,11 @@ end
 -- all, at most a half. A call of any length counts as one of the longest sequence, and rows that a call divides count
 -- as one worker's.
 local function saved_by_two(base, batch, parameters, cost_of)
-  local alone, longest, longest_of = 0, 0, {}
+  local by_one, longest, longest_of = 0, 0, {}
   parameters = setmetatable({ chunks = 1 }, { __index = parameters })
   for _, segment in ipairs(segments_of(base, 2, batch, parameters, cost_of, true)) do
     local whole = segment.repeats * segment_cost(segment, cost_of)
-    alone = alone + whole
+    by_one = by_one + whole
     if segment.mode == "micro_batches" then
       longest = longest + (segment.repeats + 1) // 2 * (whole / segment.repeats)
     elseif segment.mode == "phases" then
@@ -295,7 +295,7 @@ local function saved_by_two(base, batch, parameters, cost_of)
       longest = longest + whole
     end
   end
-  return alone > 0 and 1 - longest / alone or 0
+  return by_one > 0 and 1 - longest / by_one or 0
 end
 
 -- Returns the numbers of workers that a lowered program is for.

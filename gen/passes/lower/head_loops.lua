@@ -2,6 +2,7 @@
 -- This is a method of the lowering. Heads are alike if they have the same steps, and their operands are equal distances
 -- apart: from head to head, and from each group of heads that share keys and values to the next. Others are written
 -- out, such as those with a slope of their own.
+local of_kind = require("passes.lower.of_kind")
 local words = require("common.words")
 
 local head_loops = {}
@@ -90,23 +91,11 @@ local function for_all(list, strides)
   return steps
 end
 
--- Returns what is known of the heads that are lowered next in regions of this one's kind (plan/kinds.lua).
-local function known_of(self)
-  local kind = self.region and self.region.like
-  if not kind then return {} end
-  if self.heads_region ~= self.region then self.heads_region, self.heads_number = self.region, 0 end
-  self.heads_number = self.heads_number + 1
-  local of_kind = self.heads_of[kind] or {}
-  self.heads_of[kind] = of_kind
-  of_kind[self.heads_number] = of_kind[self.heads_number] or {}
-  return of_kind[self.heads_number]
-end
-
 --- Emits the steps of body(i) for `count` heads, or groups of heads, numbered from 0; `group` of them share keys and
 --- values. title: what a note calls them if they are one loop; nil: nothing. Where the heads of one region are a loop,
 --- so are the heads of other regions of its kind, with the same strides.
 function head_loops:heads(count, group, title, body)
-  local known, lists, unit, outer = known_of(self), {}, self.unit_number, self.in_heads
+  local known, lists, unit, outer = of_kind.known(self, "heads"), {}, self.unit_number, self.in_heads
   self.in_heads = true
   for i = 1, known.strides and 1 or count do lists[i] = self:steps_of(function() body(i - 1) end) end
   self.in_heads = outer

@@ -1,6 +1,7 @@
 -- panel_loops.lua: lowers consecutive panels of a product as one panel loop, whose steps are the first panel's.
 -- These are methods of the lowering. The plan says which panels are alike. A loop has only calls, whose operands are
 -- equal distances apart; where keys or values are packed by heads, they are so for some panels only.
+local of_kind = require("passes.lower.of_kind")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
 
@@ -74,24 +75,12 @@ local function begin_loop(list, count, is_whole)
   end
 end
 
--- Returns what is known of the panels that are lowered next in regions of this one's kind (plan/kinds.lua): number of
--- the first panel of a loop -> that after its last. Nothing is known of panels in the steps of a head.
-local function known_of(self)
-  local kind = self.region and self.region.like
-  if not kind or self.in_heads then return {} end
-  if self.panels_region ~= self.region then self.panels_region, self.panels_number = self.region, 0 end
-  self.panels_number = self.panels_number + 1
-  local of_kind = self.panels_of[kind] or {}
-  self.panels_of[kind] = of_kind
-  of_kind[self.panels_number] = of_kind[self.panels_number] or {}
-  return of_kind[self.panels_number]
-end
-
 --- Emits the steps of body(number) for `count` panels that are alike, numbered from 0. is_even: all of their operands
 --- are equal distances apart, so that the second panel gives the distances; it does, too, where another region of this
---- one's kind has shown that they are. is_whole: they stay in one unit.
+--- one's kind has shown that they are. is_whole: they stay in one unit. A kind has a table, number of the first
+--- panel of a loop -> that after its last. Panels in the steps of a head have none.
 function panel_loops:panels(count, is_even, body, is_whole)
-  local number, known = 0, known_of(self)
+  local number, known = 0, self.in_heads and {} or of_kind.known(self, "panels")
   while number < count do
     local first, stop = steps_of(self, body, number), number + 1
     local function continues(panel)
