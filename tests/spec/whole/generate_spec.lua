@@ -302,6 +302,13 @@ assert model.generate_text([prompt], greedy=True) == [json.loads(%q)] ]]
   end)
 end)
 
+-- Returns a shell condition that holds once the program of a process has a handler of SIGINT. The shells that start it
+-- have one, too.
+local function notes_signals(process)
+  return ("! grep -qxE 'sh|bash' /proc/%s/comm && grep -q 'SigCgt:.*[2367abef]$' /proc/%s/status"):format(process,
+    process)
+end
+
 -- Runs a command on a terminal. Waits for the text of each step, then types its keys; in the end waits for the end.
 -- Keys come when the editor has the terminal and waits for them, but after a line's end while the answer is computed.
 local typing = [==[
@@ -477,9 +484,9 @@ describe("chat", function()
     local code, _, notes = run(([[rm -f in; mkfifo in; set -m
 %s <in &
 exec 3>in
-while kill -0 $! && ! grep -q 'SigCgt:.*[2367abef]$' /proc/$!/status; do sleep 0.05; done
+while kill -0 $! && ! { %s; }; do sleep 0.05; done
 while kill -INT $! 2>said.txt; do sleep 0.1; done
-wait $!]]):format(line("llama", "chat", "--greedy")))
+wait $!]]):format(line("llama", "chat", "--greedy"), notes_signals("$!")))
     assert.equal("llama: interrupted\n", notes)
     assert.equal(130, code)
     sh(("%s build %s kernels=c --chat-template=none -o none >log 2>&1 || cat log"):format(
@@ -497,7 +504,7 @@ describe("a signal", function()
   -- Sends a signal to a command once it has written (silent: once it has a handler). Returns its exit code, output
   -- and notes. feed: a command whose output it reads.
   local function interrupted(signal, feed, command, silent)
-    local begun = silent and "grep -q 'SigCgt:.*[2367abef]$' /proc/$(cat pid)/status" or "test -s out"
+    local begun = silent and notes_signals("$(cat pid)") or "test -s out"
     local code, _, said = run(([[rm -f out pid; set -m
 %s | sh -c 'echo $$ >pid; exec "$@"' sh %s >out 2>notes &
 for i in $(seq 600); do { test -s pid && %s; } 2>said.txt && break; sleep 0.05; done
