@@ -23,6 +23,10 @@
 --                 the sum c }; absent: f32's; for tiles { inputs of a step, a product of three tiles }
 -- proof           function of measure/proofs.h or ops/product/tiles_proof.h that compares the form's instructions with
 --                 plain C. Forms without one have instructions that every build relies on
+-- split           on targets with 16 registers, how a product of many rows splits each panel of two vectors into sizes
+--                 and signs, on the stack: { form, of its strips; rows: of a strip at most; least: rows of a product
+--                 that is worth it; inputs: at most }
+-- signs           of such a form, groups from the sizes of a panel's row to its signs, which strips read from memory
 -- paced           true if a strip prefetches once every few steps, of which the code has copies, not in each step;
 --                 copied: the most sums of a strip with copies, of more of which gcc 12 keeps some in memory
 -- in_tiles        true if sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; such a form has
@@ -53,7 +57,7 @@ local function form(more)
 end
 
 local function int8(more)
-  more.label, more.include = "_int8", "ops/product/int8.h"
+  more.label, more.include = more.label or "_int8", "ops/product/int8.h"
   more.sum, more.zero, more.start = "attn2c_integers", "attn2c_integers_zero()", "attn2c_int8_start"
   more.c_load, more.c_first = "attn2c_integers_load", "attn2c_integers_load_first"
   more.c_store, more.c_store_first = "attn2c_integers_store", "attn2c_integers_store_first"
@@ -87,7 +91,9 @@ forms.all = {
   -- This form uses vpmaddubsw; a multiply-add of 16 bits adds its pairs.
   int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
     multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
-    a_work = 0.5, registers = 3, factors = 2, paced = true, copied = 12 },
+    a_work = 0.5, registers = 3, factors = 2, paced = true, copied = 12,
+    split = { form = "int8_split", rows = 5, least = 20, inputs = 3072 } },
+  int8_split = int8 { label = "_int8_split", multiply_add = "attn2c_int8_signs", signs = 16, registers = 2, paced = true },
   -- These forms use tiles of AMX.
   bf16_tiles = { label = "_bf16_tiles", include = "ops/product/tiles.h", in_tiles = true,
     multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" },

@@ -94,7 +94,7 @@ local function call_of(kernel, choice, adds, a, b, group, number, after)
       number) }
   for _, ask in ipairs(choice.asks) do fetch = fetch .. ", " .. (values[ask[2]] or "ahead." .. ask[2]) end
   return {
-    ("%s(%s, %s, %s, %s,"):format(choice.name, #list > 1 and "rows" or list[1].size, at(a, { of_a }),
+    ("%s(%s, %s, %s, %s,"):format(choice.name, #list > 1 and "rows" or list[1].size, at(kernel.split or a, { of_a }),
       at(b, { ("row * %d"):format(kernel.ldb) }), of_c),
     ("  %s, %d, %d, %d, %s, %s, %d%s);"):format(size, kernel.lda, kernel.ldb, kernel.ldc, adds,
       kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, fetch),
@@ -204,8 +204,7 @@ end
 local function of_tall_strips(kernel)
   local fetch = kernel.fetch and kernel.fetch.tall
   return setmetatable({ strips = kernel.strips.tall,
-    fetch = fetch and { by_strips = { fetch }, lines = fetch.lines, least = kernel.fetch.least } or false },
-    { __index = kernel })
+    fetch = fetch and { by_strips = fetch, least = kernel.fetch.least } or false }, { __index = kernel })
 end
 
 --- Returns the kernels of the strips of a kernel: itself, and one with its tall strips if it has some.
@@ -214,7 +213,8 @@ function open.kernels(kernel) return { kernel, kernel.strips.tall and of_tall_st
 --- Returns the lines of a product with tall strips, by the bodies of open.kernels.
 function open.either(kernel, body, of_tall)
   local tall = kernel.strips.tall
-  return in_block(("if (n > %d && n <= %d)"):format(tall.above, tall.strips[1].size), of_tall, body)
+  local upto = tall.upto and (" && n <= %d"):format(tall.upto) or ""
+  return in_block(("if (n > %d%s)"):format(tall.above, upto), of_tall, body)
 end
 
 --- Returns the body as lines of C; parameters as for product.body, and choice(group): the function of a group's strips,

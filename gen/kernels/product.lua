@@ -33,6 +33,17 @@ local function groups_of(kernel, lanes)
   return list
 end
 
+-- Returns a kernel whose strips read the panel that its lines split before them, and these lines; else the kernel and
+-- no lines. a: the name of A.
+local function split(kernel, a)
+  local signs = forms.all[kernel.strips.form].signs
+  if not signs then return kernel, {} end
+  local groups = (kernel.k + types.group(kernel.types.a) - 1) // types.group(kernel.types.a)
+  return setmetatable({ lda = 2 * signs, split = "split" }, { __index = kernel }), {
+    ("int8_t split[%d] __attribute__((aligned(64)));"):format(types.panel_bytes(kernel.k, 2 * signs, kernel.types.a)),
+    ("attn2c_int8_split(%s, %d, %d, split);"):format(a, kernel.lda, groups) }
+end
+
 local function in_tiles(kernel) return forms.all[kernel.strips.form].in_tiles end
 
 local function shape_of(kernel, rows, group)
@@ -219,7 +230,7 @@ local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name
   local i, j = loops_of(rows, group)
   local inputs, wide = types.apart(kernel.k, kernel.types.a), group.size * lanes
   return {
-    ("%s(%d, %s, %s, %s,"):format(name, rows.size, address(a, group.first * lanes * inputs, j(wide * inputs)),
+    ("%s(%d, %s, %s, %s,"):format(name, rows.size, address(kernel.split or a, group.first * lanes * inputs, j(wide * inputs)),
       address(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
       one_strip and (one_strip == "group" and c_name or address(c_name, group.first * lanes, j(wide)))
         or address(c_name or "c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
@@ -309,8 +320,9 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
       local function name(rows, group, is_whole) return name_of(each, rows, group, is_whole) end
       local function choice(group) return choice_of(each, group) end
       local groups = groups_of(each, lanes)
+      local read, lines = split(each, a)
       bodies[i] = in_tiles(each) and open.body_in_tiles(each, lanes, adds, a, b, name, groups)
-        or open.body(each, lanes, adds, a, b, choice, groups, after_strip)
+        or lines_of_c.append(lines, open.body(read, lanes, adds, a, b, choice, groups, after_strip))
     end
     return kernel.strips.tall and open.either(kernel, bodies[1], bodies[2])
       or kernel.strips.many and scaled_tiles.either(kernel, bodies[1], adds, a, b) or bodies[1]
@@ -320,7 +332,8 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
   end
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local calls, fetch, more = 0, kernel.fetch, after_strip or {}
-  return product.over_rows(kernel.strips.strips, more, function(rows, row)
+  local read, lines_before = split(kernel, a)
+  return lines_of_c.append(lines_before, product.over_rows(kernel.strips.strips, more, function(rows, row)
     local of_rows, done, each_row = {}, 0, 0
     for _, group in ipairs(kernel.strips.groups) do each_row = each_row + group.count end
     for _, group in ipairs(groups_of(kernel, lanes)) do
@@ -338,7 +351,7 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
             fetch.pace, fetch.lines, is_paced and types.elements(far, kernel.types.a) or far, fetch.nth)
         end
       end
-      local lines = call_of(name_of(kernel, rows, group), kernel, lanes, a, b, row, rows, group,
+      local lines = call_of(name_of(kernel, rows, group), read, lanes, a, b, row, rows, group,
         ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, ahead), more.c,
         more.by_group and "group" or more.one_strip)
       if more.by_group then
@@ -352,7 +365,7 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
     end
     calls = calls + rows.count * each_row
     return of_rows
-  end)
+  end))
 end
 
 return product

@@ -82,10 +82,14 @@ function Strip:part(part, is_cut)
   local shape, form = self.shape, self.form
   local function multiply_adds(row, vector)
     local of_vector = shape.rows_held and "" or vector
-    local beside = part.beside and (", u%s"):format(of_vector) or ""
+    local factors = "w" .. of_vector .. (part.beside and ", u" .. of_vector or "")
+    if form.signs then
+      factors = ("attn2c_words_load(%s), w%s"):format(
+        vector_at(("a + %d"):format(form.signs * self.group), vector, self.group), of_vector)
+    end
     local is_half = shape.half and vector == shape.vectors - 1
-    return ("%s = %s(w%s%s, x%s, %s);"):format(sum(row, vector), is_half and form.half or form.multiply_add, of_vector,
-      beside, shape.rows_held and row or "", sum(row, vector))
+    return ("%s = %s(%s, x%s, %s);"):format(sum(row, vector), is_half and form.half or form.multiply_add, factors,
+      shape.rows_held and row or "", sum(row, vector))
   end
   local function hold(name, value)
     self:add("%s %s = %s;", form.factor, name, value)
@@ -118,7 +122,8 @@ function Strip:part(part, is_cut)
     if part.beside then hold("u" .. vector, made(part.beside, self:weights(vector, is_cut))) end
   end
   self:each_row(function(row)
-    return { ("x = %s;"):format(made(part.b, self:inputs(part, row, is_cut))),
+    return { (form.signs and "ATTN2C_AGAIN(a); " or "")
+      .. ("x = %s;"):format(made(part.b, self:inputs(part, row, is_cut))),
       each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end) }
   end)
 end

@@ -168,7 +168,7 @@ local function check_strips(k, target, name)
     expect(#rows == 2 and rows[1].size == 2 * kernel_tiles.SIDE and rows[2].size == kernel_tiles.SIDE,
       "lower", "%s: an open product in tiles lacks strips", name)
   elseif open.n == "n" then
-    check_each_size(rows, name, k.strips.joint and (rows[1].size - 1) // 2 or k.strips.above)
+    check_each_size(rows, name, k.strips.joint and (rows[1].size - 1) // 2 or k.strips.upto and k.strips.above)
   end
   if open.m == "m" then check_powers(groups, name) end
   expect((open.n == "n" or sum_of(rows) == k.n)
@@ -186,7 +186,8 @@ local function check_product(k, target, name)
   local tall = k.strips.tall
   if tall then
     check_strips(setmetatable({ strips = tall }, { __index = k }), target, name)
-    expect(tall.above == (k.strips.joint and 0 or k.strips.strips[1].size), "lower",
+    local above = k.strips.joint and 0 or k.strips.strips[1].size
+    expect(tall.above == above or not tall.upto and tall.above > above, "lower",
       "%s: an open product lacks tall strips", name)
   end
   local function check_strips_ahead(count, fetch, of)
@@ -198,7 +199,9 @@ local function check_product(k, target, name)
     if fetch then check_strips_ahead(i, fetch, k.strips) end
   end
   if k.fetch and k.fetch.few then check_strips_ahead(1, k.fetch.few, k.strips) end
-  if k.fetch and k.fetch.tall then check_strips_ahead(1, k.fetch.tall, tall) end
+  for i, fetch in ipairs(k.fetch and k.fetch.tall or {}) do
+    if fetch then check_strips_ahead(i, fetch, tall) end
+  end
   local least = k.fetch and k.fetch.least
   expect(not least or least <= k.strips.strips[1].size, "lower", "%s: no strip prefetches", name)
   if k.fetch and k.fetch.near then

@@ -16,8 +16,9 @@ function kernel_text.strips(strips)
     local tall = strips.tall
     return ("strips of at most %d rows by %s vectors, %s%s%s%s%s"):format(strips.strips[1].size, shares(strips.groups),
       strips.form, strips.half and ", half of the last vector" or "", steps(strips),
-      tall and (", of %d to %d rows by %s vectors"):format(tall.above + 1, tall.strips[1].size, shares(tall.groups))
-        or "", strips.many and (", from %d rows on %s"):format(strips.many_rows, strips.many) or "")
+      tall and (tall.upto and (", of %d to %d rows by %s vectors"):format(tall.above + 1, tall.upto,
+        shares(tall.groups)) or (", from %d rows on %s"):format(tall.above + 1, kernel_text.strips(tall))) or "",
+      strips.many and (", from %d rows on %s"):format(strips.many_rows, strips.many) or "")
   end
   return ("strips of %s rows by %s vectors, %s%s%s%s"):format(shares(strips.strips), shares(strips.groups), strips.form,
     strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "",
@@ -37,8 +38,9 @@ function kernel_text.ahead(fetch)
       table.insert(parts, 1, ("up to %d rows half of them, %d every %d"):format(fetch.few_rows, fetch.few.from,
         fetch.few.every))
     end
-    if fetch.tall then
-      table.insert(parts, 1, ("tall ones %d +%d every %d"):format(fetch.tall.from, fetch.tall.each, fetch.tall.every))
+    local tall = fetch.tall and fetch.tall[#fetch.tall]
+    if tall then
+      table.insert(parts, 1, ("tall ones %d +%d every %d"):format(tall.from, tall.each, tall.every))
     end
     return ("each%s prefetches %d lines, by the number of strips: %s"):format(
       fetch.least and fetch.least > 1 and (" of %d rows or more"):format(fetch.least) or "", fetch.lines,

@@ -143,38 +143,47 @@ function ahead.of(shape, strips, parameters, lanes, stream_rows)
   return in_lines(shape, widest, calls, share, lanes, of)
 end
 
+-- Returns the rows of one of several strips of an open product, at most.
+local function usual_rows(strips) return strips.usual or strips.strips[1].size end
+
 --- Returns how the strips of an open product prefetch, or nil: { by_strips: for each number of strips as a product of
---- their rows does; few: the same for a single strip of at most few_rows rows, or nil; tall: the same for tall
+--- their rows does; few: the same for a single strip of at most few_rows rows, or nil; tall: by_strips of tall
 --- strips, or nil; lines: at most; least: strips of fewer rows prefetch nothing }. product: { n: its most rows, the
 --- rest as for ahead.of }; stream_rows: `least`, except in tiles.
 function ahead.by_strips(product, parameters, lanes, stream_rows)
-  local strips = product.strips
-  local most, list, lines = strips.usual or strips.strips[1].size, {}, 0
+  local strips, lines = product.strips, 0
   local least = strips.step and 1 or least_rows(product.types.a, stream_rows)
   local rows = math.min(product.n, strips.many_rows or product.n) -- from there on, one panel after the other
   local function of(count, size, of_strips)
     local each = ahead.of(product, { groups = of_strips.groups, strips = { { count = count, size = size } },
-      form = strips.form, step = strips.step, joint = of_strips.joint }, parameters, lanes)
+      form = of_strips.form, step = strips.step, joint = of_strips.joint }, parameters, lanes)
     lines = math.max(lines, each and each.lines or 0)
     return each
   end
-  for i = 1, (rows + most - 1) // most do list[i] = of(i, most, strips) end
+  local function list_of(of_strips, all)
+    local list, size = {}, usual_rows(of_strips)
+    for i = 1, (all + size - 1) // size do list[i] = of(i, size, of_strips) end
+    return list
+  end
+  local most, list, tall = usual_rows(strips), list_of(strips, rows), strips.tall
   if lines == 0 or least > most then return nil end
-  local tall = strips.tall and of(1, strips.tall.strips[1].size, strips.tall)
+  local of_tall = tall and list_of(tall, tall.upto or rows) or {}
   local few_most = math.min(most, few_rows(product))
   local few = few_most > 0 and of(1, few_most, strips)
   if few and few.nth == list[1].nth then few = nil end
-  return { by_strips = list, few = few or nil, few_rows = few and few_most or nil, tall = tall or nil, lines = lines,
-    least = least }
+  return { by_strips = list, few = few or nil, few_rows = few and few_most or nil,
+    tall = of_tall[1] and of_tall or nil, lines = lines, least = least }
 end
 
 --- Returns what the strips of an open product prefetch in a call of some rows: one of the entries above, or false.
 function ahead.of_rows(product, rows)
-  local fetch, tall, most = product.fetch, product.strips.tall, product.strips.usual or product.strips.strips[1].size
+  local fetch, strips, tall = product.fetch, product.strips, product.strips.tall
+  local list = fetch.by_strips
   if rows < fetch.least then return false end
   if rows <= (fetch.few_rows or 0) then return fetch.few end
-  if tall and rows > tall.above and rows <= tall.strips[1].size then return fetch.tall or false end
-  return fetch.by_strips[rows <= product.strips.strips[1].size and 1 or (rows + most - 1) // most]
+  if tall and rows > tall.above and rows <= (tall.upto or rows) then strips, list = tall, fetch.tall or {} end
+  local count = rows <= strips.strips[1].size and 1 or (rows + usual_rows(strips) - 1) // usual_rows(strips)
+  return list[count] or false
 end
 
 return ahead

@@ -118,7 +118,7 @@ local function strips_of_blocks(m, n, target, most, product_types, is_open)
     strips.strips, strips.is_open = each_size(rows, is_pair and (rows + 1) // 2), true -- of several strips
     if many then strips.many, strips.many_rows = in_tiles.name, scaled_tiles.ROWS end
     if is_pair then
-      narrow.strips, narrow.above, narrow.is_open = each_size(few), 0, true
+      narrow.strips, narrow.above, narrow.upto, narrow.is_open = each_size(few), 0, few, true
       strips.tall = narrow
     end
   elseif many then
@@ -178,6 +178,20 @@ local function cheapest(m, n, k, target, most, is_cut, product_types)
   return best, usual
 end
 
+-- Returns the strips of a product that splits its panel (kernels/forms.lua), or nil if it does not. n: nil if only a
+-- call knows the rows.
+local function split_strips(m, n, k, target, most, is_cut, product_types)
+  local split = forms.of(product_types, target).split
+  local vectors = (m + target.vector - 1) // target.vector
+  if not split or target.registers > FEW or is_cut or vectors ~= 2 or k > split.inputs or n and n < split.least then
+    return nil
+  end
+  local rows = math.min(split.rows, most)
+  return { groups = { { count = 1, size = vectors } }, strips = n and shares(n, rows) or each_size(rows),
+    rows_held = false, form = split.form, copied = copied_registers(target), is_open = not n or nil,
+    above = not n and split.least - 1 or nil }
+end
+
 --- Returns the strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count,
 --- size } } in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether
 --- half of the last vector is enough, copied: the most registers of a strip with copies of its step, step: in tiles,
@@ -188,7 +202,9 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
   if forms.of(product_types, target).in_blocks then
     return strips_of_blocks(m, n, target, most, product_types, false)
   end
-  return tile_strips(m, n, k, target, most, product_types) or (cheapest(m, n, k, target, most, is_cut, product_types))
+  return tile_strips(m, n, k, target, most, product_types)
+    or split_strips(m, n, k, target, most, is_cut, product_types)
+    or (cheapest(m, n, k, target, most, is_cut, product_types))
 end
 
 --- Returns the strips of a product whose rows only a call knows, as above, with is_open: `strips` has one entry for
@@ -219,16 +235,18 @@ local function tall_strips(strips, most)
     return nil
   end
   for size = upto, above + 1, -1 do list[#list + 1] = { count = 1, size = size } end
-  return { groups = { { count = group.size, size = 1 } }, strips = list, above = above, rows_held = false,
+  return { groups = { { count = group.size, size = 1 } }, strips = list, above = above, upto = upto, rows_held = false,
     form = strips.form, half = strips.half, is_open = true, copied = strips.copied }
 end
 
 --- Returns the strips of a panel of m outputs whose rows only a call knows: in tiles, or as above. tall: other strips
---- of the same form for calls of more rows than `above`, and of no more than tall.strips[1].size; nil: there are none.
+--- for calls of more rows than `above`, and of no more than `upto`, if that is given; nil: there are none.
 function registers.open_panel(m, k, target, most, product_types)
   local strips = tile_strips(m, nil, k, target, most, product_types)
     or registers.open_strips(m, k, target, most, false, product_types, false)
-  if strips.usual then strips.tall = tall_strips(strips, most) end -- not in tiles, nor of weights in scale blocks
+  if strips.usual then -- not in tiles, nor of weights in scale blocks
+    strips.tall = split_strips(m, nil, k, target, most, false, product_types) or tall_strips(strips, most)
+  end
   return strips
 end
 

@@ -96,6 +96,19 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_signs(attn2c_words negative, attn2c_wo
   return c;
 }
 
+/* Splits a panel of two vectors for strips that take its weights apart no more: its first rows, then for
+ * each group the sizes of 16 outputs and, 16 groups later, all ones in each negative byte. */
+ATTN2C_INLINE void attn2c_int8_split(const int8_t *a, ptrdiff_t lda, int groups, int8_t *split) {
+  for (int i = 0; i < groups + 2; i++, a += 4 * lda, split += 16 * ATTN2C_LANES) {
+    for (int j = 0; j < 2; j++) {
+      const attn2c_words w = attn2c_words_load(a + 4 * j * ATTN2C_LANES);
+      float *to = (float *)split + j * ATTN2C_LANES;
+      attn2c_store(to, (attn2c_vector)(i < 2 ? w : attn2c_int8_sizes(w)));
+      attn2c_store(to + 2 * ATTN2C_LANES, (attn2c_vector)attn2c_int8_negative(w));
+    }
+  }
+}
+
 #elif defined(__SSE2__)
 
 #if defined(__clang__) || __GNUC__ > 12
