@@ -54,7 +54,8 @@ local function shape_of(kernel, rows, group)
   end
   local fetch = open.prefetches(kernel, rows) and kernel.fetch
   if forms.all[kernel.strips.form].in_blocks then
-    return { rows = rows.size, vectors = group.size, joint = kernel.strips.joint, fetches = fetch and true or false,
+    return { rows = rows.size, vectors = group.size, joint = kernel.strips.joint,
+      together = rows.size >= (kernel.strips.together or math.huge), fetches = fetch and true or false,
       form = kernel.strips.form, types = kernel.types }
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"

@@ -209,24 +209,32 @@ ATTN2C_INLINE attn2c_words attn2c_scaled_signed(attn2c_words x, attn2c_words wei
 #endif
 }
 
-ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
-                                                 int several) {
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_words(attn2c_words w, attn2c_words x, attn2c_integers sum,
+                                                   int several) {
   const attn2c_words weights = w ^ 0x80808080u;
-  const attn2c_shorts pairs = ATTN2C_INT8_PAIRS(attn2c_scaled_signed(weights, weights),
-                                                attn2c_scaled_signed(attn2c_words_splat(x), weights));
+  const attn2c_shorts pairs =
+      ATTN2C_INT8_PAIRS(attn2c_scaled_signed(weights, weights), attn2c_scaled_signed(x, weights));
   sum += (attn2c_integers)ATTN2C_INT8_SUMS(pairs, attn2c_int8_ones());
   if (several) ATTN2C_HOLD(sum);
   return sum;
+}
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
+                                                 int several) {
+  return attn2c_scaled8_words(w, attn2c_words_splat(x), sum, several);
 }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) {
   (void)zero;
   return (attn2c_integers){0};
 }
-ATTN2C_INLINE attn2c_integers attn2c_scaled4_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
-                                                 int several) {
-  sum = (attn2c_integers)((attn2c_shorts)sum + (attn2c_shorts)ATTN2C_INT8_PAIRS(w, attn2c_words_splat(x)));
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_words(attn2c_words w, attn2c_words x, attn2c_integers sum,
+                                                   int several) {
+  sum = (attn2c_integers)((attn2c_shorts)sum + (attn2c_shorts)ATTN2C_INT8_PAIRS(w, x));
   if (several) ATTN2C_HOLD(sum);
   return sum;
+}
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
+                                                 int several) {
+  return attn2c_scaled4_words(w, attn2c_words_splat(x), sum, several);
 }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t zero) {
   return (attn2c_integers)ATTN2C_INT8_SUMS((attn2c_shorts)sum, attn2c_int8_ones()) + zero;
