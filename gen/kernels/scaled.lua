@@ -63,9 +63,10 @@ function scaled.few_rows(rows) return rows == types.fine and 2 or 4 end
 
 --- Returns the least rows of a strip that takes both vectors of a panel at a time, which share what is loaded of a row,
 --- on a target; nil: each takes one after the other. The integers of four rows then take the registers, and their sums
---- are in memory from block to block. One row takes up to 1.4 times as long so, two 1.1 times.
-function scaled.together_rows(target, rows)
-  return target.int8 == "signs" and target.vector == PANEL // 2 and rows ~= types.fine and 3 or nil
+--- are in memory from block to block. One row takes up to 1.4 times as long so, two 1.1 times. Strips of fine rows have
+--- fewer than three.
+function scaled.together_rows(target)
+  return target.int8 == "signs" and target.vector == PANEL // 2 and 3 or nil
 end
 
 --- Returns the shape and the strips of one panel, of a product of several that come one after the other.

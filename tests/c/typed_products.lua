@@ -11,9 +11,10 @@ local types = require("data.types")
 
 local target = targets.by_name[arg[1]]
 
--- m, n, k
+-- m, n, k; AVX2 splits the panels of int8 of the last two
 local SHAPES = { { 1, 1, 1 }, { 16, 1, 64 }, { 64, 15, 40 }, { 17, 2, 3 }, { 40, 9, 17 }, { 63, 7, 16 }, { 15, 8, 2 },
-  { 48, 24, 33 }, { 65, 3, 127 }, { 128, 1, 95 }, { 36, 64, 34 }, { 48, 13, 768 }, { 8, 5, 2051 } }
+  { 48, 24, 33 }, { 65, 3, 127 }, { 128, 1, 95 }, { 36, 64, 34 }, { 48, 13, 768 }, { 8, 5, 2051 },
+  { 16, 26, 131 }, { 13, 23, 34 } }
 
 -- Tiles have all numbers of rows up to one more than two tiles, and outputs that end anywhere in a tile. Inputs end
 -- anywhere in a step and in a group, or come in equal steps or several K blocks.

@@ -160,6 +160,8 @@ return function(of, spec)
       wrong = "the second part of a block has no high bits" },
     { name = "scaled_apart", old = 'text .. " + apart"', new = "text", filter = "reads the same bytes",
       wrong = "a joint strip reads the first panel twice" },
+    { name = "scaled_together", old = "PANEL // 2 and 3 or nil", new = "PANEL // 2 and 2 or nil",
+      filter = "both vectors", wrong = "two rows take both vectors of a panel, which is slower" },
     { name = "scaled_pairs", old = "width == PANEL and widths[#widths] == PANEL and",
       new = "widths[#widths] == PANEL and", filter = "two whole panels",
       wrong = "a panel that is not whole is taken with another" },

@@ -112,7 +112,7 @@ local function strips_of_blocks(m, n, target, most, product_types, is_open)
   local many = in_tiles and most >= scaled_tiles.ROWS and n >= scaled_tiles.ROWS
   local strips = { groups = { { count = 1, size = vectors } }, rows_held = false, joint = is_pair or nil,
     form = forms.of(product_types, target).name }
-  strips.together = scaled.together_rows(target, product_types.b)
+  strips.together = scaled.together_rows(target)
   local few = math.min(single, scaled.few_rows(product_types.b))
   local narrow = is_pair and { groups = { { count = vectors, size = 1 } }, rows_held = false, form = strips.form }
   if is_open then

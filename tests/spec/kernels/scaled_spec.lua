@@ -4,6 +4,7 @@ local helper = require("tests.spec.helper")
 local scaled = require("kernels.scaled")
 local ahead = require("passes.plan.ahead")
 local divide = require("passes.common.divide")
+local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -220,6 +221,28 @@ describe("a strip of scale blocks", function()
       most("avx512", "q8"), most("amx", "q8"), most("avx512bf16", "q8", types.fine) })
   end)
 
+  it("takes both vectors of a panel at a time from three rows on, on AVX2", function()
+    local function shape(target, rows, of)
+      local strips = registers.strips(16, rows, 64, targets.by_name[target], 4096, false, of or types.product("q4"))
+      local found
+      product.each_strip({ m = 16, n = rows, k = 64, types = of or types.product("q4"), strips = strips },
+        function(each) found = each end)
+      return found
+    end
+    local found = shape("avx2", 3)
+    assert.same({ true, "strip_x2_q4_together" }, { found.together, scaled.name(found) })
+    local text = scaled.text(found)
+    for row = 0, 2 do -- the inputs of a row are loaded once for both vectors, of each of 16 groups of a pair
+      local _, loads = text:gsub(("x = attn2c_words_splat%%(b%d%%["):format(row), "")
+      local _, sums = text:gsub(("s%d_1 = attn2c_scaled4_words%%(w_1, x, s%d_1,"):format(row, row), "")
+      assert.same({ 16, 16 }, { loads, sums })
+    end
+    for _, each in ipairs { shape("avx2", 2), shape("avx2", 4, types.product("q4", types.fine)), shape("avxvnni", 4),
+      shape("avx512", 4), shape("x86_64", 2) } do
+      assert.is_nil(scaled.name(each):find("together"))
+    end
+  end)
+
   it("takes the panels one after the other in products of few rows", function()
     local target, of = targets.by_name.avx512bf16, types.product("q4")
     local open = registers.open_strips(32, 64, target, 4096, false, of)
@@ -243,7 +266,7 @@ describe("a strip of scale blocks", function()
       return ahead.by_strips(product, { fetch = 1, stream = 10240 }, 16, 1)
     end
     local single = fetch(16, registers.open_strips(16, 2048, target, 4096, false, of))
-    assert.same(single.by_strips[1], fetch(32, open).tall) -- as much as a product of one panel
+    assert.same(single.by_strips[1], fetch(32, open).tall[1]) -- as much as a product of one panel
     local panel = types.panel_bytes(2048, 32, "q4") -- a joint strip prefetches the next two, alone or not
     assert.same({ panel, panel }, { fetch(32, open).by_strips[1].from, fetch(32, open).by_strips[2].from })
     assert.equal(2 * single.by_strips[3].each, fetch(32, open).by_strips[3].each)

@@ -109,6 +109,16 @@ describe("a strip", function()
     end)
   end)
 
+  it("reads the signs of a split panel from memory for each row, and holds the sizes", function()
+    local text = strip.text { rows = 5, vectors = 2, form = "int8_split", types = types.product("i8") }
+    assert.equal(5, count(text, "ATTN2C_AGAIN%(a%); x ="))
+    for row = 0, 4 do
+      assert.equal(1, count(text, ("c%d_0 = attn2c_int8_signs%%(attn2c_words_load%%(a %%+ 64%%), w0, x,"):format(row)))
+      assert.equal(1, count(text, ("c%d_1 = attn2c_int8_signs%%(attn2c_words_load%%(a %%+ 64 %%+ 4 %%* ATTN2C_LANES%%), w1,")
+        :format(row)))
+    end
+  end)
+
   it("multiplies half of its last vector where that is enough", function()
     local half = shape(2, 3)
     half.half = true
