@@ -1,4 +1,3 @@
-/* model.c - opens and closes models and callers' contexts, for any descriptor. */
 #include "base/processor.h"
 #include "model/model.h"
 #include "model/load.h"

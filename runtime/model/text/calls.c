@@ -1,4 +1,3 @@
-/* calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text/calls.h"
 #include "model/sequences.h"
 #include "model/text/late.h"

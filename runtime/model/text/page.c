@@ -1,4 +1,3 @@
-/* page.c - joins the words of a page and of its question, and gives the boxes to the words' tokens. */
 #include "model/text/page.h"
 
 #include "text/unicode.h"

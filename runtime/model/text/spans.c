@@ -1,4 +1,3 @@
-/* spans.c - puts labels in front of texts, and finds spans of these labels. */
 #include "model/text/spans.h"
 
 #include <math.h>

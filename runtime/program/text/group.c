@@ -1,4 +1,3 @@
-/* group.c - texts that are computed together. */
 #include "program/text/group.h"
 
 #include "program/inputs.h"

@@ -1,4 +1,3 @@
-/* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
 
 #include "model/text/page.h"
