@@ -9,11 +9,40 @@
 #include "program/output.h"
 #include "program/run.h"
 #include "program/text/arrays.h"
-#include "program/text/boxes.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
+#include "model/text/page.h"
+#include "program/text/view.h"
+
+/* Numbers may be a list of JSON, too. */
+#define BETWEEN " \t\r,[]"
+
+/* Gives the words of a line its boxes; a line without boxes has no such words. Returns ATTN2C_OK, _FORMAT or
+ * _MEMORY; reader->fault says why. */
+static int read_boxes(attn2c_reader *reader, const attn2c_line *line) {
+  const char *at = line->boxes ? line->boxes : "";
+  ATTN2C_OWN int32_t *sides = malloc((strlen(at) / 2 + 1) * sizeof *sides);
+  size_t count = 0;
+  if (!sides) {
+    snprintf(reader->fault, sizeof reader->fault, "no memory for its boxes");
+    return ATTN2C_MEMORY;
+  }
+  for (at += strspn(at, BETWEEN); *at; at += strspn(at, BETWEEN)) {
+    const size_t width = strcspn(at, BETWEEN);
+    if (width >= 9 || strspn(at, "0123456789") < width) {
+      snprintf(reader->fault, sizeof reader->fault,
+               "number %zu of its boxes is %.*s, but whole numbers from 0 to %d are allowed", count + 1,
+               width < 40 ? (int)width : 40, at, (int)attn2c_reader_most_side(reader));
+      return ATTN2C_FORMAT;
+    }
+    sides[count++] = (int32_t)strtol(at, NULL, 10);
+    at += width;
+  }
+  return attn2c_reader_page(reader, line->text, line->length, line->pair, line->pair_length,
+                            line->boxes ? sides : NULL, count);
+}
 
 /* Limits of the lines that are computed together: their number and their bytes. */
 #define MOST_LINES ATTN2C_GROUP_TEXTS
@@ -184,7 +213,7 @@ static int encode_line(job *job, attn2c_text_tokens *tokens) {
   const attn2c_line line = job->line;
   if (job->is_open) return attn2c_reader_next_window(job->reader, tokens);
   job->texts++;
-  if (job->facts->boxes >= 0) ATTN2C_TRY(attn2c_boxes_read(job->reader, &line));
+  if (job->facts->boxes >= 0) ATTN2C_TRY(read_boxes(job->reader, &line));
   if (job->facts->answer == ATTN2C_ANSWER_SPAN && line.pair)
     return attn2c_reader_window(job->reader, line.text, line.length, line.pair, line.pair_length,
                                 job->arguments->stride, tokens);
