@@ -26,11 +26,6 @@ typedef struct {
   int64_t count, rows;
 } part;
 
-static int fail(attn2c_reader *reader, int status, const char *fault) {
-  snprintf(reader->fault, sizeof reader->fault, "%s", fault);
-  return status;
-}
-
 static int output_count(const attn2c_reader *reader) {
   return attn2c_primary_entry(reader->model)->output_count;
 }
@@ -130,7 +125,7 @@ static int run_part(job *job, part p, int64_t rows, void *const *outputs) {
     fill(job, p);
     status = attn2c_sequences_run(job->context, p.count, job->lengths, 0, job->inputs, job->results);
   }
-  if (status != ATTN2C_OK) return fail(job->reader, status, attn2c_strerror(status));
+  if (status != ATTN2C_OK) return attn2c_reader_fail(job->reader, status, "%s", attn2c_strerror(status));
   scatter(job, p, rows, outputs);
   return ATTN2C_OK;
 }
@@ -138,7 +133,7 @@ static int run_part(job *job, part p, int64_t rows, void *const *outputs) {
 static int run_all(job *job, int64_t rows, void *const *outputs) {
   attn2c_reader *reader = job->reader;
   for (size_t first = 0; first < reader->count;) {
-    if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
+    if (reader->stops && reader->stops()) return attn2c_reader_fail(reader, ATTN2C_USAGE, "stopped");
     const part p = part_from(job, first);
     if (p.count > 0) ATTN2C_TRY(run_part(job, p, rows, outputs));
     first = p.end;
@@ -157,7 +152,7 @@ int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t
   job.sizes = calloc(count, sizeof *job.sizes);
   int status = ATTN2C_OK;
   if (!job.ids || !job.inputs || !job.results || !job.buffers || !job.sizes) {
-    status = fail(reader, ATTN2C_MEMORY, attn2c_strerror(ATTN2C_MEMORY));
+    status = attn2c_reader_fail(reader, ATTN2C_MEMORY, "%s", attn2c_strerror(ATTN2C_MEMORY));
   } else {
     job.types = job.ids + reader->longest, job.lengths = job.types + reader->longest;
     job.adapters = job.lengths + reader->longest, job.boxes = job.adapters + reader->longest;

@@ -25,18 +25,14 @@ static int read_boxes(attn2c_reader *reader, const attn2c_line *line) {
   const char *at = line->boxes ? line->boxes : "";
   ATTN2C_OWN int32_t *sides = malloc((strlen(at) / 2 + 1) * sizeof *sides);
   size_t count = 0;
-  if (!sides) {
-    snprintf(reader->fault, sizeof reader->fault, "no memory for its boxes");
-    return ATTN2C_MEMORY;
-  }
+  if (!sides) return attn2c_reader_fail(reader, ATTN2C_MEMORY, "no memory for its boxes");
   for (at += strspn(at, BETWEEN); *at; at += strspn(at, BETWEEN)) {
     const size_t width = strcspn(at, BETWEEN);
-    if (width >= 9 || strspn(at, "0123456789") < width) {
-      snprintf(reader->fault, sizeof reader->fault,
-               "number %zu of its boxes is %.*s, but whole numbers from 0 to %d are allowed", count + 1,
-               width < 40 ? (int)width : 40, at, (int)attn2c_reader_most_side(reader));
-      return ATTN2C_FORMAT;
-    }
+    if (width >= 9 || strspn(at, "0123456789") < width)
+      return attn2c_reader_fail(reader, ATTN2C_FORMAT,
+                                "number %zu of its boxes is %.*s, but whole numbers from 0 to %d are allowed",
+                                count + 1, width < 40 ? (int)width : 40, at,
+                                (int)attn2c_reader_most_side(reader));
     sides[count++] = (int32_t)strtol(at, NULL, 10);
     at += width;
   }
@@ -225,11 +221,9 @@ static int begin_empty(job *job, attn2c_text_tokens *tokens) {
   static const attn2c_text_place nowhere;
   static const uint8_t special = 2;
   static const int32_t type;
-  if (job->facts->bos_token < 0) {
-    snprintf(job->reader->fault, sizeof job->reader->fault,
-             "has no tokens, and the tokenizer has no BOS token to begin with");
-    return ATTN2C_FORMAT;
-  }
+  if (job->facts->bos_token < 0)
+    return attn2c_reader_fail(job->reader, ATTN2C_FORMAT,
+                              "has no tokens, and the tokenizer has no BOS token to begin with");
   *tokens = (attn2c_text_tokens){
       .length = 1, .ids = &job->facts->bos_token, .types = &type, .places = &nowhere, .sources = &special};
   return ATTN2C_OK;
