@@ -31,7 +31,7 @@ typedef struct attn2c_span_work {
   int32_t *ids, *types; /* of the last text */
   attn2c_text_place *places;
   uint8_t *sources;
-  size_t used, capacity;
+  size_t used;
   candidate *candidates, *chosen; /* of the last text */
   size_t candidate_capacity, chosen_capacity;
   attn2c_found_span *found;
@@ -60,19 +60,10 @@ const char *attn2c_spans_label(const attn2c_reader *reader, int32_t number) {
 
 /* Adds a token. */
 static int add(attn2c_span_work *work, int32_t id, int32_t type, uint8_t source, attn2c_text_place place) {
-  if (work->used == work->capacity) {
-    const size_t capacity = work->capacity ? 2 * work->capacity : 512;
-    void *const lists[] = {realloc(work->ids, capacity * sizeof *work->ids),
-                           realloc(work->types, capacity * sizeof *work->types),
-                           realloc(work->places, capacity * sizeof *work->places),
-                           realloc(work->sources, capacity)};
-    if (lists[0]) work->ids = lists[0];
-    if (lists[1]) work->types = lists[1];
-    if (lists[2]) work->places = lists[2];
-    if (lists[3]) work->sources = lists[3];
-    if (!lists[0] || !lists[1] || !lists[2] || !lists[3]) return ATTN2C_MEMORY;
-    work->capacity = capacity;
-  }
+  ATTN2C_TRY(ATTN2C_MORE(work->ids, work->used));
+  ATTN2C_TRY(ATTN2C_MORE(work->types, work->used));
+  ATTN2C_TRY(ATTN2C_MORE(work->places, work->used));
+  ATTN2C_TRY(ATTN2C_MORE(work->sources, work->used));
   const size_t at = work->used++;
   work->ids[at] = id, work->types[at] = type, work->places[at] = place, work->sources[at] = source;
   return ATTN2C_OK;
