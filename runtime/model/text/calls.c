@@ -108,11 +108,6 @@ static int place(const attn2c_reader *reader, attn2c_text_tokens *tokens) {
   return reader->has_words ? reader->page->place(reader->page, tokens) : ATTN2C_OK;
 }
 
-/* True if the texts that come are queries whose weights are in a table. */
-static int is_weighed(const attn2c_reader *reader) {
-  return reader->is_query && reader->facts->query_weights;
-}
-
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens) {
   if ((text == NULL && length > 0) || (pair == NULL && pair_length > 0))
@@ -125,7 +120,7 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
                               : reader->longest;
   input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
   input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;
-  input.plain = is_weighed(reader);
+  input.plain = reader->is_query && reader->facts->query_weights; /* a query without the model */
   int status = attn2c_prompt_add(&reader->prompt, &input);
   if (status == ATTN2C_OK) status = attn2c_text_encode(reader->work, &input, tokens);
   if (status == ATTN2C_OK) status = attn2c_prompt_hide(&reader->prompt, tokens);
@@ -243,11 +238,8 @@ int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *
 
 void attn2c_reader_begin(attn2c_reader *reader) { reader->count = reader->used = 0; }
 
-/* Numbers of each token in reader->tokens. */
-static size_t numbers_of(const attn2c_reader *reader) { return reader->facts->boxes < 0 ? 2 : 6; }
-
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
-  const size_t length = tokens->length, numbers = numbers_of(reader) * length;
+  const size_t length = tokens->length, numbers = (reader->facts->boxes < 0 ? 2 : 6) * length;
   if (attn2c_grow((void **)&reader->texts, &reader->capacity, reader->count + 1, sizeof *reader->texts) !=
           ATTN2C_OK ||
       attn2c_grow((void **)&reader->tokens, &reader->tokens_capacity, reader->used + numbers,

@@ -30,14 +30,10 @@ static int output_count(const attn2c_reader *reader) {
   return attn2c_primary_entry(reader->model)->output_count;
 }
 
-/* True if an output has a row for each token. */
-static int has_rows(const attn2c_reader *reader, int output) {
-  return reader->facts->calls->outputs[output].rows >= 0;
-}
-
 /* Returns the elements of an output for `count` texts of `rows` rows in all, without padding. */
 static int64_t elements_of(const attn2c_reader *reader, int output, int64_t count, int64_t rows) {
-  return attn2c_reader_elements(reader, output, 1) * (has_rows(reader, output) ? rows : count);
+  return attn2c_reader_elements(reader, output, 1) *
+         (reader->facts->calls->outputs[output].rows >= 0 ? rows : count);
 }
 
 /* Returns the most rows of a call of several texts, so that its outputs have at most MOST_ELEMENTS. */

@@ -82,10 +82,6 @@ typedef struct {
   size_t similar_count;
 } job;
 
-static const attn2c_tensor *answer_of(const job *job) {
-  return &job->model->tensors[attn2c_primary_entry(job->model)->outputs[job->facts->output]];
-}
-
 static int takes_top(attn2c_answer answer) {
   return answer == ATTN2C_ANSWER_LABEL || answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_MASKED ||
          answer == ATTN2C_ANSWER_NEXT || answer == ATTN2C_ANSWER_LEXICAL;
@@ -93,7 +89,8 @@ static int takes_top(attn2c_answer answer) {
 
 /* True if the model gives one score for a text or a pair. */
 static int is_scorer(const job *job) {
-  const attn2c_tensor *tensor = answer_of(job);
+  const attn2c_tensor *tensor =
+      &job->model->tensors[attn2c_primary_entry(job->model)->outputs[job->facts->output]];
   return job->facts->answer == ATTN2C_ANSWER_LABEL &&
          (tensor->rank < 2 || tensor->shape[tensor->rank - 1] == 1);
 }
@@ -193,10 +190,6 @@ static int open_model(job *job, FILE *notes) {
   int status = attn2c_program_context(job->opened, &job->context);
   if (status != ATTN2C_OK) attn2c_say(job->message, "run: no memory for the arena");
   return status;
-}
-
-static int is_wanted(const job *job, int output) {
-  return attn2c_arrays_wants(job->arrays, output) || (job->prints && attn2c_answer_reads(job->facts, output));
 }
 
 static void forget_lines(job *job) {
@@ -539,7 +532,8 @@ static int run_job(job *job, FILE *notes) {
     status =
         attn2c_arrays_open(job->reader, arguments, job->prints, job->gathers, &job->arrays, job->message);
   for (int o = 0; status == ATTN2C_OK && o < job->group.output_count; o++)
-    job->group.wanted[o] = (unsigned char)is_wanted(job, o);
+    job->group.wanted[o] = (unsigned char)(attn2c_arrays_wants(job->arrays, o) ||
+                                           (job->prints && attn2c_answer_reads(job->facts, o)));
   if (status == ATTN2C_OK && ranks) status = open_rank(job);
   if (status == ATTN2C_OK) status = open_model(job, notes);
   if (status == ATTN2C_OK && job->facts->boxes >= 0 && arguments->box_count == 0)
