@@ -1,4 +1,3 @@
-/* descriptor.c - facts in a descriptor: a tensor's elements, an op's attributes, where weights come from. */
 #include "base/descriptor.h"
 
 int attn2c_is_optional(const attn2c_tensor *tensor) { return tensor->kind == ATTN2C_ZEROS_INPUT; }

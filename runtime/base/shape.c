@@ -1,4 +1,3 @@
-/* shape.c - counts, compares and writes shapes. */
 #include "base/shape.h"
 
 #include <stdio.h>

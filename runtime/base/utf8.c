@@ -3,46 +3,34 @@
 
 #include <string.h>
 
-size_t attn2c_utf8_width(const char *text, size_t available) {
-  const unsigned char *byte = (const unsigned char *)text;
-  if (available == 0) return 0;
-  unsigned char first = byte[0];
-  if (first < 0x80) return 1;
-  size_t width = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  if (width == 0 || width > available) return 0;
-  for (size_t i = 1; i < width; i++)
-    if ((byte[i] & 0xc0) != 0x80) return 0;
+size_t attn2c_utf8_part(const char *text, size_t available, int *valid) {
+  const unsigned char *byte = (const unsigned char *)text, first = byte[0];
+  const size_t whole = first < 0x80   ? 1
+                       : first < 0xc2 ? 0
+                       : first < 0xe0 ? 2
+                       : first < 0xf0 ? 3
+                       : first < 0xf5 ? 4
+                                      : 0;
   /* The second byte's range is narrower if the whole range would include overlong forms, surrogates or too
    * large points. */
-  unsigned char second = byte[1];
-  if (first == 0xe0 && second < 0xa0) return 0;
-  if (first == 0xed && second > 0x9f) return 0;
-  if (first == 0xf0 && second < 0x90) return 0;
-  if (first == 0xf4 && second > 0x8f) return 0;
+  const unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  size_t width = 1;
+  if (whole > 1 && available > 1 && byte[1] >= low && byte[1] <= high)
+    for (width = 2; width < whole && width < available && (byte[width] & 0xc0) == 0x80;) width++;
+  *valid = width == whole;
   return width;
+}
+
+size_t attn2c_utf8_width(const char *text, size_t available) {
+  int valid = 0;
+  const size_t width = available ? attn2c_utf8_part(text, available, &valid) : 0;
+  return valid ? width : 0;
 }
 
 int attn2c_utf8_mark(const char *text, size_t length) {
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) return 3;
   return length >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0) ? -1 : 0;
-}
-
-/* Returns the length of a malformed part: its first byte and the continuations that could follow that. */
-static size_t maximal_part(const uint8_t *text, size_t available) {
-  uint8_t first = text[0];
-  size_t most = first < 0xc2 || first > 0xf4 ? 1 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3, width = 1;
-  if (most < 2 || available < 2) return 1;
-  uint8_t low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  uint8_t high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (text[1] < low || text[1] > high) return 1;
-  for (width = 2; width < most && width < available && (text[width] & 0xc0) == 0x80;) width++;
-  return width;
-}
-
-size_t attn2c_utf8_part(const char *text, size_t available, int *valid) {
-  const size_t width = attn2c_utf8_width(text, available);
-  *valid = width != 0;
-  return width ? width : maximal_part((const uint8_t *)text, available);
 }
 
 uint32_t attn2c_utf8_point(const char *text, size_t width) {

@@ -1,6 +1,5 @@
 /* chat_strings.c - Python's functions on strings. */
 #include "chat/chat_calls.h"
-#include "chat/chat_cases.h"
 #include "text/unicode.h"
 
 #include <locale.h>
@@ -117,16 +116,27 @@ static size_t write_lower(const chat_value *text, size_t at, uint32_t point, cha
   return write_point(to, (uint32_t)utf8proc_tolower((utf8proc_int32_t)point));
 }
 
+/* Writes the upper or title case of a character. It may be several characters (Unicode's SpecialCasing):
+ * those of the full case folding, of which a title raises the first that has case. */
 static size_t write_upper(uint32_t point, int is_title, char *to) {
-  for (size_t i = 0; point >= 0x80 && i < sizeof chat_cases / sizeof chat_cases[0]; i++) {
-    if (chat_cases[i].point != point) continue;
-    const uint32_t *points = is_title ? chat_cases[i].title : chat_cases[i].upper;
-    size_t bytes = 0;
-    for (int k = 0; k < 3 && points[k]; k++) bytes += write_point(to + bytes, points[k]);
-    return bytes;
+  const utf8proc_int32_t title = utf8proc_totitle((utf8proc_int32_t)point);
+  utf8proc_int32_t folded[4];
+  int boundary = 0, has_case = 0;
+  size_t bytes = 0;
+  utf8proc_ssize_t count = utf8proc_decompose_char((utf8proc_int32_t)point, folded, 4,
+                                                   UTF8PROC_STABLE | UTF8PROC_CASEFOLD, &boundary);
+  const utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)point);
+  const int is_one =
+      is_title && point != 0xdf && ((uint32_t)title != point || category == UTF8PROC_CATEGORY_LT);
+  if (count < 2 || is_one || category == UTF8PROC_CATEGORY_LU)
+    return write_point(to, (uint32_t)(is_title ? title : utf8proc_toupper((utf8proc_int32_t)point)));
+  for (utf8proc_ssize_t i = 0; i < count; i++) {
+    const utf8proc_int32_t raised = utf8proc_toupper(folded[i]);
+    const utf8proc_int32_t plain = folded[i] == 0x3b9 ? 0x345 : folded[i]; /* an iota is written below */
+    bytes += write_point(to + bytes, (uint32_t)(is_title && has_case ? plain : raised));
+    has_case |= raised != folded[i];
   }
-  return write_point(to, (uint32_t)(is_title ? utf8proc_totitle((utf8proc_int32_t)point)
-                                             : utf8proc_toupper((utf8proc_int32_t)point)));
+  return bytes;
 }
 
 /* True for the characters after which Jinja's filter `title` begins a word. */

@@ -1,4 +1,3 @@
-/* chat_values.c - memory of a call, strings, lists and dictionaries. */
 #include "chat/chat_values.h"
 #include "text/unicode.h"
 

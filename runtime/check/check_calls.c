@@ -1,4 +1,3 @@
-/* check_calls.c - makes calls and compares their outputs with known rows. */
 #include "check/check_calls.h"
 #include "check/check_parts.h"
 #include "check/check_sequence.h"

@@ -38,10 +38,6 @@ typedef struct {
   int calls;
 } script;
 
-static const float *want_of(const script *s, int64_t position) {
-  return (const float *)s->all.out[s->of->logits] + position * s->width;
-}
-
 static int failed(const script *s, const char *what, int status) {
   return attn2c_fail(s->job->message, status, "entry %s, %s: %s", s->job->entry->name, what,
                      attn2c_strerror(status));
@@ -52,7 +48,7 @@ static void compare(script *s, int64_t position, const float *got) {
   attn2c_tensor row = s->job->descriptor->tensors[s->job->entry->outputs[s->of->logits]];
   attn2c_comparison comparison;
   row.rank = 1, row.shape[0] = s->width;
-  attn2c_compare_bits(&row, want_of(s, position), got, &comparison);
+  attn2c_compare_bits(&row, (const float *)s->all.out[s->of->logits] + position * s->width, got, &comparison);
   if (s->calls == 0 || s->worst.passed) s->worst = comparison;
   s->calls++;
 }

@@ -1,4 +1,3 @@
-/* check_sequence.c - finds the parts of a call's tensors of one sequence, by the model's table of growth. */
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
 #include "reference/ops.h"

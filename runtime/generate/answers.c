@@ -398,32 +398,16 @@ static int accept(attn2c_answers *b, int32_t place, const attn2c_guess *guess, f
 static int step_guessing(attn2c_answers *b) {
   guessing *g = b->guessing;
   attn2c_guess_call *call = &g->call;
-  int32_t counts[ATTN2C_MOST_SEQUENCES], count = 0, rows = 0;
+  attn2c_guessed_text texts[ATTN2C_MOST_SEQUENCES];
+  int32_t counts[ATTN2C_MOST_SEQUENCES], count = 0;
   for (int32_t place = 0; place < b->places; place++) {
     if (!goes_on(b, place)) continue;
-    const int32_t kept = attn2c_kept_ids_count(b->kept, place);
-    const int32_t most = most_of(b, b->prompts[place]) - kept - 2;
-    const attn2c_history history = history_of(b, place, kept);
-    attn2c_guess *guess = &call->guesses[count];
-    if (g->drafter)
-      attn2c_drafter_ask(most, guess);
-    else
-      attn2c_guess_next(&history, b->lasts[place], most, guess);
-    b->numbers[count++] = place;
+    b->numbers[count] = place;
+    texts[count++] = (attn2c_guessed_text){history_of(b, place, attn2c_kept_ids_count(b->kept, place)), place,
+                                           b->lasts[place]};
   }
   if (count == 0) return ATTN2C_OK;
-  attn2c_guess_call_begin(call, count, g->rows);
-  for (int32_t i = 0; i < count && g->drafter; i++) {
-    const int32_t place = b->numbers[i];
-    attn2c_drafter_write(g->drafter, call, i, place, attn2c_kept_ids_of(b->kept, place),
-                         attn2c_kept_ids_count(b->kept, place), b->lasts[place]);
-  }
-  for (int32_t i = 0; i < count; rows += counts[i++]) {
-    const attn2c_guess *guess = &call->guesses[i];
-    counts[i] = 1 + guess->count;
-    g->ids[rows] = b->lasts[b->numbers[i]];
-    memcpy(g->ids + rows + 1, guess->ids, (size_t)guess->count * sizeof *g->ids);
-  }
+  attn2c_guess_texts(call, g->drafter, texts, count, g->rows, g->ids, counts);
   int status = attn2c_kept_ids_extend(b->kept, count, b->numbers, counts, g->ids, 1, b->logits);
   attn2c_guess_call_end(call);
   float *logits = b->logits;

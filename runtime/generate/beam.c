@@ -99,15 +99,13 @@ static void find_largest(const float *scores, int32_t vocabulary, int32_t k, int
   }
 }
 
-static int is_nan(float x) { return attn2c_bits_are_nan(attn2c_float_bits(x)); }
-
 /* Turns the logits of a row into processed log-probabilities, and finds the best. */
 static int score_row(attn2c_beam *b, float *row, const attn2c_history *history, int32_t *index,
                      attn2c_message *message) {
   const attn2c_beam_options *o = b->options;
   const int32_t most = b->keep < b->vocabulary ? b->keep : b->vocabulary;
   b->log_softmax(row, b->vocabulary);
-  if (is_nan(row[0])) {
+  if (attn2c_bits_are_nan(attn2c_float_bits(row[0]))) {
     attn2c_say(message, "logits: NaN, +inf, or -inf for all tokens, but numbers are needed for beams");
     return ATTN2C_FORMAT;
   }

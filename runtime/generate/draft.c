@@ -21,10 +21,6 @@ void attn2c_drafter_free(attn2c_drafter *d) {
   ATTN2C_FREE_ALIGNED(d->text, d->logits, d);
 }
 
-void attn2c_drafter_ask(int32_t most, attn2c_guess *guess) {
-  *guess = (attn2c_guess){.found = most < 0 ? 0 : most < ATTN2C_GUESSES ? most : ATTN2C_GUESSES};
-}
-
 static int32_t most_probable(const float *logits, int32_t count) {
   int32_t best = 0;
   for (int32_t i = 1; i < count; i++)
@@ -32,13 +28,12 @@ static int32_t most_probable(const float *logits, int32_t count) {
   return best;
 }
 
-static void write_guesses(attn2c_drafter *d, attn2c_guess *guess, int32_t sequence, const int32_t *ids,
-                          int32_t count, int32_t last) {
-  const int32_t asked = guess->count;
+static void write_guesses(attn2c_drafter *d, attn2c_guess *guess, const attn2c_guessed_text *text) {
+  const int32_t asked = guess->count, count = text->history.count, sequence = text->sequence;
   guess->found = guess->count = 0;
   if (asked == 0 || count + asked > d->calls.tokens) return;
-  memcpy(d->text, ids, (size_t)count * sizeof *ids);
-  d->text[count] = last;
+  memcpy(d->text, text->history.ids, (size_t)count * sizeof *d->text);
+  d->text[count] = text->last;
   int status = attn2c_kept_ids_read(d->kept, sequence, d->text, count + 1, d->logits, NULL);
   while (status == ATTN2C_OK) {
     const int32_t id = most_probable(d->logits, (int32_t)d->calls.vocabulary);
@@ -49,10 +44,23 @@ static void write_guesses(attn2c_drafter *d, attn2c_guess *guess, int32_t sequen
   }
 }
 
-void attn2c_drafter_write(attn2c_drafter *d, attn2c_guess_call *call, int32_t number, int32_t sequence,
-                          const int32_t *ids, int32_t count, int32_t last) {
-  attn2c_guess *guess = &call->guesses[number];
-  call->rows -= guess->count;
-  write_guesses(d, guess, sequence, ids, count, last);
-  call->rows += guess->count;
+void attn2c_guess_texts(attn2c_guess_call *call, attn2c_drafter *d, const attn2c_guessed_text *texts,
+                        int32_t count, int32_t rows, int32_t *ids, int32_t *counts) {
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t most = texts[i].history.most - texts[i].history.count - 2;
+    if (d)
+      call->guesses[i] = (attn2c_guess){.found = most < 0 ? 0 : (int32_t)attn2c_lesser(most, ATTN2C_GUESSES)};
+    else
+      attn2c_guess_next(&texts[i].history, texts[i].last, most, &call->guesses[i]);
+  }
+  attn2c_guess_call_begin(call, count, rows);
+  for (int32_t i = 0; i < count; ids += counts[i++]) {
+    attn2c_guess *guess = &call->guesses[i];
+    call->rows -= guess->count;
+    if (d) write_guesses(d, guess, &texts[i]);
+    call->rows += guess->count;
+    counts[i] = 1 + guess->count;
+    *ids = texts[i].last;
+    memcpy(ids + 1, guess->ids, (size_t)guess->count * sizeof *ids);
+  }
 }

@@ -3,6 +3,7 @@
 
 #include "generate/guess.h"
 #include "generate/kept_ids.h"
+#include "generate/processors.h"
 
 typedef struct attn2c_drafter {
   attn2c_calls calls;
@@ -17,11 +18,14 @@ typedef struct attn2c_drafter {
 int attn2c_drafter_create(const attn2c_calls *calls, const attn2c_calls *verifies, attn2c_drafter **drafter);
 void attn2c_drafter_free(attn2c_drafter *drafter);
 
-/* Asks for at most `most` guesses of a call that is planned next. */
-void attn2c_drafter_ask(int32_t most, attn2c_guess *guess);
+/* A text that a call goes on with. */
+typedef struct attn2c_guessed_text {
+  attn2c_history history; /* the tokens that are kept of it */
+  int32_t sequence, last; /* last: the token after these */
+} attn2c_guessed_text;
 
-/* Writes the guesses of a planned call for sequence number `sequence`, whose text is ids[count] and then
- * `last`. A text that the model cannot take has none, and a fault ends them. call->rows has what is written.
- */
-void attn2c_drafter_write(attn2c_drafter *drafter, attn2c_guess_call *call, int32_t number, int32_t sequence,
-                          const int32_t *ids, int32_t count, int32_t last);
+/* Plans a call of at most `rows` rows that reads the last token of each of `count` texts and the guesses
+ * after it: the drafter's, or if it is NULL repetitions. Writes the call's ids, and their number by text to
+ * counts. A text that the smaller model cannot take has no guesses, and a fault ends them. */
+void attn2c_guess_texts(attn2c_guess_call *call, attn2c_drafter *drafter, const attn2c_guessed_text *texts,
+                        int32_t count, int32_t rows, int32_t *ids, int32_t *counts);

@@ -1,4 +1,3 @@
-/* sample.c - makes samplers, feeds them tokens, and draws. */
 #include "generate/sample.h"
 
 #include "generate/bits.h"

@@ -1,4 +1,3 @@
-/* grammar.c - reads a grammar, and finds what its automata have in common. */
 #include "grammar/tree.h"
 
 /* Sets is_whole and is_empty of a node by the nodes that it leads to. Returns whether one changed.

@@ -27,15 +27,11 @@ static int64_t most_of(const attn2c_descriptor *model, const attn2c_op *op) {
   return (is_of_encoder ? model->continued->source_lengths : model->lengths)->sizes[0].seq;
 }
 
-/* True for a product of queries with the keys of a source, or of their weights with its values. */
-static int reads_source(const attn2c_descriptor *model, const attn2c_op *op) {
-  return model->tensors[op->operands[1]].kind == ATTN2C_STATE;
-}
-
 double attn2c_op_work(const attn2c_descriptor *model, const attn2c_op *op, int64_t length) {
   if (length == 0 || op->flops == 0.0) return op->flops;
   const int64_t most = most_of(model, op);
-  if (reads_source(model, op)) return 0.0;
+  /* Queries with the keys of a source, or their weights with its values. */
+  if (model->tensors[op->operands[1]].kind == ATTN2C_STATE) return 0.0;
   if (op->role == ATTN2C_MAKES_SCORES || op->role == ATTN2C_SCORES_TO_SCORES ||
       op->role == ATTN2C_READS_WEIGHTS)
     return op->flops / visible_pairs(op, most) * visible_pairs(op, length);

@@ -1,4 +1,3 @@
-/* model.c - opens and closes models and callers' contexts, for any descriptor. */
 #include "base/processor.h"
 #include "model/model.h"
 #include "model/load.h"
@@ -160,10 +159,6 @@ int attn2c_model_team(const attn2c_model *model, attn2c_team **team) {
   return *team ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
-static void *allocate_arena(const attn2c_model *model, size_t bytes) {
-  return model->hooks ? model->hooks->allocate(model, bytes) : attn2c_allocate(bytes);
-}
-
 /* Returns the status that all ranks go on with: if one has no context, none has, because all make its calls.
  */
 static int agreed(const attn2c_model *model, int status) {
@@ -186,7 +181,8 @@ int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
     created->first_of_whole[1] = (int32_t)rows;
     created->whole = (attn2c_sequences){.rows = rows, .count = 1, .first = created->first_of_whole};
   }
-  created->arena = allocate_arena(model, (size_t)model->descriptor->arena_floats * sizeof(float));
+  const size_t bytes = (size_t)model->descriptor->arena_floats * sizeof(float);
+  created->arena = model->hooks ? model->hooks->allocate(model, bytes) : attn2c_allocate(bytes);
   const int is_made = created->arena && attn2c_state_create(created) == ATTN2C_OK &&
                       attn2c_model_team(model, &created->team) == ATTN2C_OK;
   status = agreed(model, is_made ? ATTN2C_OK : ATTN2C_MEMORY);

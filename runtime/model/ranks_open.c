@@ -1,4 +1,3 @@
-/* ranks_open.c - opens the parts that ranks have of a model, and compares their weights. */
 #include "model/ranks_open.h"
 
 #include "base/checksum.h"

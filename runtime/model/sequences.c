@@ -1,4 +1,3 @@
-/* sequences.c - divides sequences into calls of an entry of any length. */
 #include "model/sequence_calls.h"
 #include "model/sequences.h"
 

@@ -1,4 +1,3 @@
-/* state.c - moves and copies pages of keys and values. */
 #include "model/state.h"
 
 static const attn2c_continued *continued_of(const attn2c_context *context) {

@@ -218,32 +218,28 @@ ATTN2C_INLINE void attn2c_dilated(float *y, const float *x, int rows, int valid,
 
 /* Writes the rows that a convolution reads around rows [first, first + rows) of x[all][cols]: y[i] = x[first
  * + i - kernel / 2], i < rows + kernel - 1, or 0 where x has no such row among its first `valid`. Rows are
- * ldx and ldy elements apart. */
-ATTN2C_INLINE void attn2c_pad(float *y, const float *x, int rows, int first, int valid, int all, int cols,
-                              int kernel, int ldx, int ldy) {
+ * ldx and ldy elements of `size` bytes apart. */
+ATTN2C_INLINE void attn2c_pad_any(void *y, const void *x, int rows, int first, int valid, int all, int cols,
+                                  int kernel, int ldx, int ldy, size_t size) {
   const int end = valid < all ? valid : all;
   for (int i = 0; i < rows + kernel - 1; i++) {
     const int row = first + i - kernel / 2;
-    float *out = y + (ptrdiff_t)i * ldy;
+    char *out = (char *)y + (ptrdiff_t)i * ldy * (ptrdiff_t)size;
     if (row >= 0 && row < end)
-      memcpy(out, x + (ptrdiff_t)row * ldx, (size_t)cols * sizeof *out);
+      memcpy(out, (const char *)x + (ptrdiff_t)row * ldx * (ptrdiff_t)size, (size_t)cols * size);
     else
-      memset(out, 0, (size_t)cols * sizeof *out);
+      memset(out, 0, (size_t)cols * size);
   }
 }
 
-/* Does the same for bf16. */
+ATTN2C_INLINE void attn2c_pad(float *y, const float *x, int rows, int first, int valid, int all, int cols,
+                              int kernel, int ldx, int ldy) {
+  attn2c_pad_any(y, x, rows, first, valid, all, cols, kernel, ldx, ldy, sizeof *y);
+}
+
 ATTN2C_INLINE void attn2c_pad_bf16(uint16_t *y, const uint16_t *x, int rows, int first, int valid, int all,
                                    int cols, int kernel, int ldx, int ldy) {
-  const int end = valid < all ? valid : all;
-  for (int i = 0; i < rows + kernel - 1; i++) {
-    const int row = first + i - kernel / 2;
-    uint16_t *out = y + (ptrdiff_t)i * ldy;
-    if (row >= 0 && row < end)
-      memcpy(out, x + (ptrdiff_t)row * ldx, (size_t)cols * sizeof *out);
-    else
-      memset(out, 0, (size_t)cols * sizeof *out);
-  }
+  attn2c_pad_any(y, x, rows, first, valid, all, cols, kernel, ldx, ldy, sizeof *y);
 }
 
 /* y[rows][cols] = the mean over h < heads of x[h][rows][cols], heads `stride` floats apart. */

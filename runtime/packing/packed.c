@@ -1,4 +1,3 @@
-/* packed.c - implements packed weights, whose bytes are mapped, copied or linked in. */
 #include "packing/packed.h"
 #include "base/checksum.h"
 #include "base/readers.h"

@@ -1,4 +1,3 @@
-/* scale_blocks.c - rounds floats to scale blocks, and moves blocks to and from packed weights. */
 #include "packing/scale_blocks.h"
 #include "ops/scaled.h"
 #include "packing/scale_search.h"

@@ -1,5 +1,3 @@
-/* picture.c - decodes a picture by the first bytes of its file, and turns it upright. */
-
 #include "picture/picture.h"
 
 /* Names of files that are not supported, by their first bytes. */

@@ -176,6 +176,42 @@ static const option_row *row_of(int option, attn2c_command command) {
   return row;
 }
 
+/* The arguments without any option. */
+static const attn2c_arguments no_option = {.seed = 1,
+                                           .stride = -1,
+                                           .serve = {.port = -1},
+                                           .generate = {.tokens = -1,
+                                                        .top_k = -1,
+                                                        .beams = -1,
+                                                        .no_repeat_ngram = -1,
+                                                        .min_tokens = -1,
+                                                        .n_best = -1,
+                                                        .mirostat = -1,
+                                                        .dry_allowed_length = -1,
+                                                        .dry_last_n = -1,
+                                                        .early_stopping = -1}};
+
+static int is_given(const option_row *row, const attn2c_arguments *arguments) {
+  const size_t place = row->count ? row->count : row->place;
+  const size_t bytes = row->kind == ATTN2C_OPTION_ONCE     ? sizeof(char *)
+                       : row->kind == ATTN2C_OPTION_TOKENS ? sizeof(int64_t)
+                                                           : sizeof(int);
+  return memcmp((const char *)arguments + place, (const char *)&no_option + place, bytes) != 0;
+}
+
+const char *attn2c_first_given(const attn2c_arguments *arguments, const char *names) {
+  for (size_t length; *names; names += length, names += *names == ' ') {
+    length = strcspn(names, " ");
+    for (int i = 0; i < ATTN2C_ROWS; i++) {
+      const option_row *row = attn2c_option_at(i);
+      if (row->name && strlen(row->name) == length && memcmp(row->name, names, length) == 0 &&
+          is_given(row, arguments))
+        return row->name;
+    }
+  }
+  return NULL;
+}
+
 /* True if messages offer an option of a command: not a second name, nor one for pictures, sounds or texts if
  * the model takes none. */
 static int is_offered(const option_row *row, attn2c_command command) {
@@ -326,20 +362,8 @@ static const char *also_served(void) {
 }
 
 int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
-  *arguments = (attn2c_arguments){.path = argc > 0 ? argv[0] : NULL,
-                                  .seed = 1,
-                                  .stride = -1,
-                                  .serve = {.port = -1},
-                                  .generate = {.tokens = -1,
-                                               .top_k = -1,
-                                               .beams = -1,
-                                               .no_repeat_ngram = -1,
-                                               .min_tokens = -1,
-                                               .n_best = -1,
-                                               .mirostat = -1,
-                                               .dry_allowed_length = -1,
-                                               .dry_last_n = -1,
-                                               .early_stopping = -1}};
+  *arguments = no_option;
+  arguments->path = argc > 0 ? argv[0] : NULL;
   snprintf(arguments->program, sizeof arguments->program, "%s", name_of(arguments->path));
   attn2c_printable(arguments->program);
   if (arguments->path == NULL) arguments->path = arguments->program;

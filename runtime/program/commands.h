@@ -73,7 +73,8 @@ struct attn2c_picture_commands {
   /* Reads the next picture. Sets *image to the input that it has become, until the next one is read, or to
    * NULL after the last, and *name to its name. */
   int (*next)(attn2c_pictures *pictures, const float **image, const char **name, attn2c_message *message);
-  /* attn2c_picture_source_bytes (picture/source.h). */
+  /* Writes the input that the bytes of a file become. Returns ATTN2C_OK, _FORMAT or _MEMORY, with the reason.
+   */
   int (*make)(const attn2c_picture_facts *facts, const uint8_t *bytes, size_t size, float *image,
               int32_t shape[2], char *fault);
   void (*write_name)(const char *name, FILE *out);

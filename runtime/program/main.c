@@ -63,9 +63,6 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
                         : commands->perplexity)(model, arguments, stdout, stderr, message);
 }
 
-/* True if texts come with the picture of a page. */
-static int is_of_pages(const attn2c_descriptor *model) { return model->text && model->text->image >= 0; }
-
 static int run_command(const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_program *program = &attn2c_the_program;
   if (arguments->help) {
@@ -83,7 +80,8 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   case ATTN2C_COMMAND_RUN:
     if (attn2c_encode_entry(program->model))
       return attn2c_run_command(program, arguments, stderr, message); /* which refuses the model */
-    if (arguments->image_count > 0 && !is_of_pages(program->model)) {
+    const int has_pages = program->model->text && program->model->text->image >= 0; /* with each text */
+    if (arguments->image_count > 0 && !has_pages) {
       if (&attn2c_the_pictures)
         return attn2c_the_pictures->run(program->model, attn2c_the_picture_facts, arguments, stdout, stderr,
                                         message);

@@ -4,8 +4,6 @@
 
 enum { LONGEST = 32 };
 
-static int least(int a, int b) { return a < b ? a : b; }
-
 static int distance(const char *a, const char *b) {
   int row[LONGEST + 1];
   const int length = (int)strlen(b);
@@ -15,7 +13,7 @@ static int distance(const char *a, const char *b) {
     row[0] = i;
     for (int j = 1; j <= length; j++) {
       const int above = row[j], cost = a[i - 1] != b[j - 1];
-      row[j] = least(least(above + 1, row[j - 1] + 1), diagonal + cost);
+      row[j] = (int)attn2c_lesser(attn2c_lesser(above + 1, row[j - 1] + 1), diagonal + cost);
       diagonal = above;
     }
   }
@@ -26,7 +24,7 @@ const char *attn2c_nearest(const char *word, int count, const char *(*of)(const 
                            const void *list) {
   const int length = (int)strnlen(word, LONGEST + 1);
   const char *best = NULL;
-  int nearest = least((length + 1) / 3, 3); /* largest distance that is still near */
+  int nearest = length < 8 ? (length + 1) / 3 : 3; /* largest distance that is still near */
   if (length > LONGEST) return NULL;
   for (int i = 0; i < count; i++) {
     const char *each = of(list, i);

@@ -56,6 +56,10 @@ enum {
 };
 const attn2c_option *attn2c_option_at(int i);
 
+/* Returns the first of some options, with spaces between their names, that has another value than without the
+ * option; NULL: none. Options of a server's request count, too. */
+const char *attn2c_first_given(const attn2c_arguments *arguments, const char *names);
+
 /* True if the program's model can have the option. */
 int attn2c_option_is_offered(const attn2c_option *row);
 

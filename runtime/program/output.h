@@ -4,8 +4,6 @@
 
 #include "formats/place.h"
 
-#include <stdint.h>
-
 /* Writes what is left in the buffer of `out`. ATTN2C_IO, and a line: this or an earlier write failed. */
 int attn2c_output_flush(FILE *out, attn2c_message *message);
 

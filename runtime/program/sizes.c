@@ -1,4 +1,3 @@
-/* sizes.c - inputs and outputs of the caller's size. */
 #include "program/sizes.h"
 
 #include "base/shape.h"

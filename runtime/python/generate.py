@@ -168,9 +168,7 @@ class _Sampler(_Owner):
         if stop_tokens is not None:
             lists.append(_ids("stop_tokens", _list("stop_tokens", stop_tokens), of.vocabulary))
             options.stop_count, options.stop_tokens = len(lists[2]), _address(lists[2])
-        message = ctypes.create_string_buffer(4096)
-        of.library.check(of.writer.create(ctypes.byref(self._made), ctypes.byref(options), message, len(message)),
-                         message.value)
+        of.library.call(of.writer.create, ctypes.byref(self._made), ctypes.byref(options))
         self._end = functools.partial(of.writer.destroy, self._made)
 
     def _open_handle(self) -> Any:
@@ -193,9 +191,7 @@ class _Sampler(_Owner):
         if array.size != self._of.vocabulary:
             _refuse("logits", array, "float32", (self._of.vocabulary,))
         array, found = np.require(array, "float32", ["C", "A"]), ctypes.c_int32()
-        message = ctypes.create_string_buffer(1024)
-        self._of.library.check(self._of.writer.sample(self._open_handle(), _address(array), ctypes.byref(found),
-                                                      message, len(message)), message.value)
+        self._of.library.call(self._of.writer.sample, self._open_handle(), _address(array), ctypes.byref(found))
         return found.value
 
     def stops(self, token: int) -> bool:
@@ -227,10 +223,8 @@ class _Guesser(_Owner):
     def accept(self, i: int, sampler: _Sampler, rows: NDArray[np.float32]) -> List[int]:
         """The tokens of text number i that are drawn from the logits after the call's tokens, and fed."""
         ids, taken = np.empty(len(rows), "int32"), ctypes.c_int32()
-        message = ctypes.create_string_buffer(1024)
-        self._of.library.check(self._of.writer.guess_accept(
-            self._made, i, sampler._open_handle(), _address(rows), _address(ids), ctypes.byref(taken), message,
-            len(message)), message.value)
+        self._of.library.call(self._of.writer.guess_accept, self._made, i, sampler._open_handle(), _address(rows),
+                              _address(ids), ctypes.byref(taken))
         return [int(each) for each in ids[:taken.value]]
 
 
@@ -357,9 +351,7 @@ class _State(_Owner):
         (self._with_source.add if source in self._with_source else self._with_source.discard)(target)
 
     def _file(self, function: Any, path: Path, sequence: int) -> None:
-        text = ctypes.create_string_buffer(1000)
-        status = function(self._context(), self._sequence(sequence), _path("path", path), text, len(text))
-        self._of.library.check(status, text.value)
+        self._of.library.call(function, self._context(), self._sequence(sequence), _path("path", path))
 
     def save(self, path: Path, sequence: int = 0) -> None:
         """Writes a sequence to a file for the same build and weights. It has no token ids."""
@@ -387,25 +379,18 @@ class _Beams(_Owner):
 
     def __init__(self, of: _Samplers, context: Any, options: _BeamOptions, tokens: int) -> None:
         self._of, self._library = of, of.library
-        self._made, self._text = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
-        self._check(of.writer.beam_create(ctypes.byref(self._made), context, ctypes.byref(options), tokens, *self._message()))
+        self._made = ctypes.c_void_p()
+        of.library.call(of.writer.beam_create, ctypes.byref(self._made), context, ctypes.byref(options), tokens)
         self._end = functools.partial(of.writer.beam_destroy, self._made)
         self.places = int(of.writer.beam_places(self._made))
 
-    def _message(self) -> Tuple[Any, int]:
-        self._text.value = b""
-        return self._text, len(self._text)
-
-    def _check(self, status: int, place: str = "") -> None:
-        self._of.library.check(status, place.encode() * bool(self._text.value) + self._text.value)
-
     def begin(self, place: int, ids: NDArray[np.int32], number: int, logits: Optional[NDArray[np.float32]]) -> None:
         """Begins the search of prompt `number`. logits: those after ids, which the place's first sequence has read."""
-        self._check(self._of.writer.beam_begin(self._made, place, _address(ids), ids.size, _address(logits),
-                                               *self._message()), "prompts[%d]: " % number)
+        self._library.call(self._of.writer.beam_begin, self._made, place, _address(ids), ids.size, _address(logits),
+                           prefix="prompts[%d]: " % number)
 
     def step(self) -> None:
-        self._check(self._of.writer.beam_step(self._made, *self._message()))
+        self._library.call(self._of.writer.beam_step, self._made)
 
     def ended(self, place: int) -> bool:
         return bool(self._of.writer.beam_ended(self._made, place))
@@ -413,13 +398,14 @@ class _Beams(_Owner):
     def answers(self, place: int, most: int, number: int) -> List[Beam]:
         """The best answers to prompt `number`, at most `most`."""
         ids, count, score = ctypes.POINTER(ctypes.c_int32)(), ctypes.c_int32(), _double()
+        text = ctypes.create_string_buffer(4096)
         found: List[Beam] = []
         while len(found) < most:
             status = self._of.writer.beam_answer(self._made, place, len(found), ctypes.byref(ids), ctypes.byref(count),
-                                                 ctypes.byref(score), *self._message())
+                                                 ctypes.byref(score), text, len(text))
             if status == 2 and found:
                 break
-            self._check(status, "prompts[%d]: " % number)
+            self._library.check(status, text.value and b"prompts[%d]: " % number + text.value)
             found.append(Beam(np.array(ids[:count.value], "int32"), score.value))
         return found
 

@@ -75,6 +75,12 @@ class _Library:
             said: bytes = text or self.strerror(status)
             raise _errors.get(status, RuntimeError)(said.decode("utf-8", "replace"))
 
+    def call(self, function: Any, *arguments: Any, prefix: str = "") -> None:
+        """Calls a function whose last arguments are a buffer for its text and the size of that. prefix: of the text."""
+        text = ctypes.create_string_buffer(4096)
+        status = function(*arguments, text, len(text))
+        self.check(status, text.value and prefix.encode() + text.value)
+
 
 @functools.lru_cache(maxsize=None)
 def _structure(table: _Table) -> Type[ctypes.Structure]:
@@ -223,9 +229,9 @@ class _Model(_Pooled):
         return cls.__new__(cls)._start(threads, cls._library.open_memory, weights, len(weights))
 
     def _start(self: _Made, threads: Optional[int], function: Any, *weights: Any) -> _Made:
-        library, model, message = self._library, ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+        library, model = self._library, ctypes.c_void_p()
         shared_by = None if threads is None else _integer("threads", threads, 1, self._most_threads)
-        library.check(function(*weights, ctypes.byref(model), message, len(message)), message.value)
+        library.call(function, *weights, ctypes.byref(model))
         if shared_by is not None and library.set_threads is not None:
             library.check(library.set_threads(model, shared_by))
         self._pool = _Pool(library, "model", self._maker(model), lambda: library.close(model))

@@ -116,17 +116,15 @@ class _SpeechModel(_SoundModel, _Generating):
 
     def _transcribe(self, samples: NDArray[np.float32], options: _TranscribeOptions,
                     adapter: Optional[str]) -> Iterator[Segment]:
-        speech, check, message = self._speech, self._library.check, ctypes.create_string_buffer(4096)
-        made, segment = ctypes.c_void_p(), _Segment()
-        size = len(message)
+        speech, call, made, segment = self._speech, self._library.call, ctypes.c_void_p(), _Segment()
         with self.state() as state:
             for sequence in range(state.sequences):
                 state.set_adapter(adapter, sequence)
-            check(speech.create(ctypes.byref(made), state._context(), ctypes.byref(options), message, size), message.value)
+            call(speech.create, ctypes.byref(made), state._context(), ctypes.byref(options))
             try:
-                check(speech.begin(made, _address(samples), len(samples), message, size), message.value)
+                call(speech.begin, made, _address(samples), len(samples))
                 while True:
-                    check(speech.next(made, ctypes.byref(segment), message, size), message.value)
+                    call(speech.next, made, ctypes.byref(segment))
                     if not segment.text:
                         break
                     yield self._segment_of(segment)

@@ -93,8 +93,8 @@ class _TextCaller(_Owner):
 
     def __init__(self, library: _TextLibrary) -> None:
         self._library: _TextLibrary = library
-        self.text, message = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
-        library.check(library.text_open(ctypes.byref(self.text), message, len(message)), message.value)
+        self.text = ctypes.c_void_p()
+        library.call(library.text_open, ctypes.byref(self.text))
         self._end = functools.partial(library.text_close, self.text)
 
 

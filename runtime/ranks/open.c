@@ -1,4 +1,3 @@
-/* open.c - opens a communicator's ranks: compares them, finds which share a machine, makes their windows. */
 #define _GNU_SOURCE
 #include "ranks/open.h"
 

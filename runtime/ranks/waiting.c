@@ -22,8 +22,6 @@ enum { SPINS = 1000 };
 /* How often a waiting rank looks if the others live. */
 #define LOOK (200 * MILLISECOND)
 
-static int64_t now(void) { return attn2c_system_clock(CLOCK_MONOTONIC); }
-
 static int has_ended(const attn2c_ranks *ranks, int rank) {
   struct pollfd process = {.fd = ranks->processes[rank], .events = POLLIN};
   return process.fd >= 0 && poll(&process, 1, 0) == 1;
@@ -89,7 +87,7 @@ void attn2c_ranks_rest(const attn2c_ranks *ranks, attn2c_patience *patience) {
     attn2c_pause();
     return;
   }
-  const int64_t at = now();
+  const int64_t at = attn2c_system_clock(CLOCK_MONOTONIC);
   if (patience->since == 0) patience->since = patience->looked = at;
   const int64_t waited = at - patience->since;
   if (at - patience->looked > LOOK) {

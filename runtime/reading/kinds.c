@@ -1,4 +1,3 @@
-/* kinds.c - tells files of other kinds by their first bytes. */
 #include "reading/kinds.h"
 
 #include "formats/file.h"

@@ -5,8 +5,6 @@
 #define LEAST_BAND ((int64_t)1 << 16)
 #define MOST_BAND  ((int64_t)1 << 20)
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* True if a view changes the result of those before it. */
 static int is_added(const attn2c_view *view) {
   return (view->flags & (ATTN2C_VIEW_ADDED | ATTN2C_VIEW_TIMES)) != 0;
@@ -44,7 +42,7 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
       if (needed > capacity) capacity = needed;
     }
   }
-  int64_t limit = all / 32 > LEAST_BAND ? least(all / 32, MOST_BAND) : LEAST_BAND;
+  int64_t limit = all / 32 > LEAST_BAND ? attn2c_lesser(all / 32, MOST_BAND) : LEAST_BAND;
   for (int v = 0; v < model->weight_count; v++) { /* at least one row */
     const attn2c_weight *weight = &model->weights[v];
     for (int i = 0; i < weight->view_count; i++)
@@ -52,7 +50,7 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
         limit = model->views[weight->first_view + i].columns;
   }
   if (capacity == 0) return ATTN2C_OK;
-  band->capacity = least(capacity, limit);
+  band->capacity = attn2c_lesser(capacity, limit);
   band->values = malloc((size_t)band->capacity * sizeof *band->values);
   return band->values ? ATTN2C_OK : ATTN2C_MEMORY;
 }
@@ -90,7 +88,7 @@ static int fill_band(const attn2c_checkpoint *checkpoint, int tensor, const attn
                      attn2c_band *band, attn2c_message *message) {
   if (band->view == view && row >= band->row && row < band->row + band->rows) return ATTN2C_OK;
   const int64_t step = view->row_step ? view->row_step : 1;
-  const int64_t length = least(band->capacity / view->columns, (view->rows - 1 - row) * step + 1);
+  const int64_t length = attn2c_lesser(band->capacity / view->columns, (view->rows - 1 - row) * step + 1);
   band->view = NULL;
   for (int64_t j = 0; j < view->columns; j++) {
     const int64_t first = view->first + row * view->row_step + j * view->column_step;
@@ -116,7 +114,7 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
                      int64_t count, int64_t columns, float *values, attn2c_band *band,
                      attn2c_message *message) {
   const int64_t begin = first > view->row ? first : view->row;
-  const int64_t end = least(first + count, view->row + view->rows);
+  const int64_t end = attn2c_lesser(first + count, view->row + view->rows);
   if (begin >= end) return ATTN2C_OK;
   float *to = values + (begin - first) * columns + view->column;
   return (is_own(view)          ? own_reader(attn2c_checkpoint_readers(checkpoint), view)->read
@@ -129,7 +127,8 @@ int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, con
                             int64_t first, int64_t count, int64_t columns, attn2c_scale_block *blocks,
                             int64_t *rows, attn2c_message *message) {
   const int64_t begin = first > view->row ? first : view->row;
-  const int64_t end = least(first + count, view->row + view->rows), each = columns / ATTN2C_BLOCK_NUMBERS;
+  const int64_t end = attn2c_lesser(first + count, view->row + view->rows),
+                each = columns / ATTN2C_BLOCK_NUMBERS;
   const int flags = view->flags & ~ATTN2C_VIEW_IN_GROUPS;
   const int is_whole = view->column == 0 && view->columns == columns && !is_transposed(view) && !flags;
   *rows = 0;

@@ -1,4 +1,3 @@
-/* ctc.c - text from the scores of a model with connectionist temporal classification. */
 #include "sound/ctc.h"
 
 #include "text/unicode.h"

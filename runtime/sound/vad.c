@@ -1,4 +1,3 @@
-/* vad.c - finds speech by the energy of frames. */
 #include "sound/vad.h"
 
 /* The rule, in frames of FRAME_MS. */

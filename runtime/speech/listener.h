@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/generation.h"
-#include "base/speech_facts.h"
 #include "speech/words.h"
 #include "model/model.h"
 

@@ -1,4 +1,3 @@
-/* rows.c - the features of a sound, a window at a time. */
 #include "speech/rows.h"
 
 #include "generate/bits.h"

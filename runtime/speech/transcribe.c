@@ -1,4 +1,3 @@
-/* transcribe.c - windows of a sound, one after the other. */
 #include "speech/transcribe.h"
 
 #include <math.h>

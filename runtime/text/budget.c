@@ -1,4 +1,3 @@
-/* budget.c - checks the limit of a text's steps, and asks the caller whether to stop. */
 #include "text/budget.h"
 
 /* Steps between two checks: about a millisecond. */

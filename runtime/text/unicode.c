@@ -7,19 +7,19 @@
 
 #define LENGTH(list) (sizeof(list) / sizeof(list)[0])
 
-static int in_ranges(const uint32_t (*ranges)[2], size_t count, uint32_t point) {
-  size_t low = 0, high = count;
+/* True if utf8proc's answer about a character is negated. */
+static int differs(int property, uint32_t point) {
+  size_t low = 0, high = LENGTH(differences);
   while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (point > ranges[middle][1])
+    const size_t middle = (low + high) / 2;
+    if (point >= differences[middle].first + differences[middle].count)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < count && point >= ranges[low][0];
+  return low < LENGTH(differences) && point >= differences[low].first &&
+         (differences[low].properties & (uint32_t)property) != 0;
 }
-
-#define DIFFERS(name, point) in_ranges(differences_##name, LENGTH(differences_##name), point)
 
 static utf8proc_category_t category(uint32_t point) { return utf8proc_category((utf8proc_int32_t)point); }
 
@@ -37,24 +37,26 @@ int text_is_control(uint32_t point) {
   if (point == 9 || point == 10 || point == 13) return 0;
   int is = c == UTF8PROC_CATEGORY_CC || c == UTF8PROC_CATEGORY_CF || c == UTF8PROC_CATEGORY_CO ||
            point == TEXT_REPLACEMENT;
-  return is ^ DIFFERS(control, point);
+  return is ^ differs(DIFFERS_CONTROL, point);
 }
 
 int text_is_chinese(uint32_t point) {
   static const uint32_t blocks[][2] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},
                                        {0x20000, 0x2a6df}, {0x2a700, 0x2b81f}, {0x2b920, 0x2ceaf},
                                        {0x2f800, 0x2fa1f}};
-  return point >= 0x3400 && in_ranges(blocks, LENGTH(blocks), point);
+  for (size_t i = 0; i < LENGTH(blocks) && point >= blocks[i][0]; i++)
+    if (point <= blocks[i][1]) return 1;
+  return 0;
 }
 
 int text_is_nonspacing(uint32_t point) {
-  return point >= 0x300 && (category(point) == UTF8PROC_CATEGORY_MN) ^ DIFFERS(nonspacing, point);
+  return point >= 0x300 && (category(point) == UTF8PROC_CATEGORY_MN) ^ differs(DIFFERS_NONSPACING, point);
 }
 
 int text_is_mark(uint32_t point) {
   utf8proc_category_t c = category(point);
   int is = c == UTF8PROC_CATEGORY_MN || c == UTF8PROC_CATEGORY_MC || c == UTF8PROC_CATEGORY_ME;
-  return is ^ DIFFERS(mark, point);
+  return is ^ differs(DIFFERS_MARK, point);
 }
 
 int text_is_punctuation(uint32_t point) {
@@ -62,13 +64,13 @@ int text_is_punctuation(uint32_t point) {
     return (point > 0x20 && point < 0x30) || (point > 0x39 && point < 0x41) ||
            (point > 0x5a && point < 0x61) || (point > 0x7a && point < 0x7f);
   utf8proc_category_t c = category(point);
-  return (c >= UTF8PROC_CATEGORY_PC && c <= UTF8PROC_CATEGORY_PO) ^ DIFFERS(punctuation, point);
+  return (c >= UTF8PROC_CATEGORY_PC && c <= UTF8PROC_CATEGORY_PO) ^ differs(DIFFERS_PUNCTUATION, point);
 }
 
 int text_is_number(uint32_t point) {
   if (point < 0x80) return point >= '0' && point <= '9';
   utf8proc_category_t c = category(point);
-  return (c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO) ^ DIFFERS(number, point);
+  return (c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO) ^ differs(DIFFERS_NUMBER, point);
 }
 
 int text_is_word(uint32_t point) {
@@ -82,13 +84,14 @@ size_t text_lower(uint32_t point, uint32_t lower[2]) {
   lower[0] = (uint32_t)utf8proc_tolower((utf8proc_int32_t)point);
   if (point < 0x1c89 || lower[0] != point) return 1;
   for (size_t i = 0; i < LENGTH(differences_lower); i++)
-    if (differences_lower[i][0] == point) lower[0] = differences_lower[i][1];
+    if (point - differences_lower[i].first < differences_lower[i].count)
+      lower[0] = point + (uint32_t)differences_lower[i].distance;
   return 1;
 }
 
 size_t text_decompose(uint32_t point, int compatible, uint32_t out[TEXT_DECOMPOSED]) {
   out[0] = point;
-  if (point < 0xa0 || DIFFERS(inert, point)) return 1;
+  if (point < 0xa0 || differs(DIFFERS_INERT, point)) return 1;
   utf8proc_int32_t points[TEXT_DECOMPOSED];
   int boundary = 0;
   utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
@@ -100,7 +103,7 @@ size_t text_decompose(uint32_t point, int compatible, uint32_t out[TEXT_DECOMPOS
 }
 
 uint8_t text_combining_class(uint32_t point) {
-  if (point < 0x300 || DIFFERS(inert, point)) return 0;
+  if (point < 0x300 || differs(DIFFERS_INERT, point)) return 0;
   return (uint8_t)utf8proc_get_property((utf8proc_int32_t)point)->combining_class;
 }
 
@@ -108,7 +111,7 @@ uint32_t text_compose(uint32_t first, uint32_t second) {
   if (second < 0x300) return 0;
   utf8proc_int32_t pair[3] = {(utf8proc_int32_t)first, (utf8proc_int32_t)second, 0};
   if (utf8proc_normalize_utf32(pair, 2, UTF8PROC_STABLE | UTF8PROC_COMPOSE) != 1) return 0;
-  return DIFFERS(inert, (uint32_t)pair[0]) ? 0 : (uint32_t)pair[0];
+  return differs(DIFFERS_INERT, (uint32_t)pair[0]) ? 0 : (uint32_t)pair[0];
 }
 
 int text_cluster_break(uint32_t before, uint32_t after, int32_t *state) {

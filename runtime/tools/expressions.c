@@ -8,7 +8,6 @@
 #include "base/attn2c.h"
 
 #include <pcre2.h>
-#include <stdio.h>
 
 static int refuse(int code) {
   PCRE2_UCHAR reason[256] = {0};

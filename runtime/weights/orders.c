@@ -1,4 +1,3 @@
-/* orders.c - reads weights' orders of inputs in groups that are apart, and checks orders that must agree. */
 #include "weights/orders.h"
 #include "weights/random.h"
 

@@ -76,8 +76,8 @@ return function(of, spec)
   }
 
   of("runtime/ops/gather.h", "c:rowops_rows_base") {
-    { name = "pad_valid", old = "const int row = first + i - kernel / 2;\n    float *out",
-      new = "const int row = 0 * first + i - kernel / 2;\n    float *out", filter = "pad/*",
+    { name = "pad_valid", old = "const int row = first + i - kernel / 2;\n    char *out",
+      new = "const int row = 0 * first + i - kernel / 2;\n    char *out", filter = "pad/*",
       wrong = "each block of rows reads the first rows of its sequence" },
   }
 

@@ -157,26 +157,45 @@ def pattern_differences():
     return rows
 
 
+PROPERTIES_OF_TEXT = "control nonspacing punctuation mark number inert".split()
+
+
 def header(lists, lower):
     lines = ["/* differences.h - the characters whose properties differ between Hugging Face's tokenizers and utf8proc.",
-             " * tokenizers 0.23.3 has tables of Unicode 8, 9 and 17, by component, and utf8proc 2.8 those of Unicode 15. In",
-             " * these ranges utf8proc's answer is negated. tests/text/differences.py writes this file. */",
-             "#pragma once", "", "#include <stdint.h>", "", "/* clang-format off */"]
-    for name, pairs in lists.items():
-        count = sum(b - a + 1 for a, b in pairs)
-        lines.append("/* %d code points */" % count)
-        lines.append("static const uint32_t differences_%s[][2] = {" % name)
-        cells = ["{0x%04X, 0x%04X}" % (a, b) for a, b in pairs] or ["{1, 0}"]
-        for i in range(0, len(cells), 5):
-            lines.append("    " + ", ".join(cells[i:i + 5]) + ",")
-        lines.append("};")
-    lines.append("/* letters and their lower case */")
-    lines.append("static const uint32_t differences_lower[][2] = {")
-    cells = ["{0x%04X, 0x%04X}" % pair for pair in lower]
-    for i in range(0, len(cells), 5):
-        lines.append("    " + ", ".join(cells[i:i + 5]) + ",")
+             " * tokenizers 0.23.3 has tables of Unicode 8, 9 and 17, by component, and utf8proc 2.8 has tables of",
+             " * Unicode 15. tests/text/differences.py writes this file. */",
+             "#pragma once", "", "#include <stdint.h>", "",
+             "/* clang-format off */", "/* The properties for which utf8proc's answer is negated. */", "enum {"]
+    lines += cells("DIFFERS_%s = %d", [(name.upper(), 1 << i) for i, name in enumerate(PROPERTIES_OF_TEXT)], 4) + ["};"]
+    assert not lists["white"]
+    differing_in, rows = {}, []
+    for i, name in enumerate(PROPERTIES_OF_TEXT):
+        for point in points_of(lists[name]):
+            differing_in[point] = differing_in.get(point, 0) | 1 << i
+    for point, bits in sorted(differing_in.items()):
+        if rows and sum(rows[-1][:2]) == point and rows[-1][2] == bits:
+            rows[-1][1] += 1
+        else:
+            rows.append([point, 1, bits])
+    lines += ["/* The first character of a range, how many it has, and in what they differ. */",
+              "static const struct { uint32_t first, count, properties; } differences[] = {"]
+    lines += cells("{0x%04X, %d, %d}", rows, 6)
+    letters = []
+    for point, small in lower:
+        if letters and sum(letters[-1][:2]) == point and small - point == letters[-1][2]:
+            letters[-1][1] += 1
+        else:
+            letters.append([point, 1, small - point])
+    lines += ["};", "/* Letters: the first of a range, how many it has, and the distance of their lower case. */",
+              "static const struct { uint32_t first, count; int32_t distance; } differences_lower[] = {"]
+    lines += cells("{0x%04X, %d, %d}", letters, 5)
     lines += ["};", "/* clang-format on */"]
     return "\n".join(lines) + "\n"
+
+
+def cells(form, rows, each):
+    made = [form % tuple(row) for row in rows]
+    return ["    " + ", ".join(made[i:i + each]) + "," for i in range(0, len(made), each)]
 
 
 def points_of(pairs):

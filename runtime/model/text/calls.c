@@ -1,12 +1,14 @@
-/* calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text/calls.h"
 #include "model/sequences.h"
 #include "model/text/late.h"
 #include "model/text/left_out.h"
 
-static int fail(attn2c_reader *reader, int status, const char *fault) {
-  snprintf(reader->fault, sizeof reader->fault, "%s", fault);
-  return status;
+/* Writes the reason of a failure: the tokenizer's, if it refused a text. Returns the status. */
+static int explained(attn2c_reader *reader, int status) {
+  if (status == ATTN2C_OK) return status;
+  return attn2c_reader_fail(reader, status, "%s",
+                            status == ATTN2C_FORMAT ? attn2c_text_fault(reader->work)
+                                                    : attn2c_strerror(status));
 }
 
 int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts *facts,
@@ -56,7 +58,8 @@ int attn2c_reader_prompt(attn2c_reader *reader, const char *name) {
   const char *text = facts->prompt;
   reader->is_query = (facts->late || facts->query_weights) && name && strcmp(name, "query") == 0;
   for (int i = 0; name; i++) {
-    if (i == facts->prompt_count) return fail(reader, ATTN2C_USAGE, "the model has no prompt of this name");
+    if (i == facts->prompt_count)
+      return attn2c_reader_fail(reader, ATTN2C_USAGE, "the model has no prompt of this name");
     text = facts->prompts[i].text;
     if (strcmp(facts->prompts[i].name, name) == 0) break;
   }
@@ -64,7 +67,7 @@ int attn2c_reader_prompt(attn2c_reader *reader, const char *name) {
   if (text == reader->prompt.text) return ATTN2C_OK;
   attn2c_prompt_close(&reader->prompt);
   const int status = attn2c_prompt_open(&reader->prompt, reader->work, text);
-  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+  return status == ATTN2C_OK ? status : attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status));
 }
 
 static int find_language(attn2c_reader *reader, const char *code, int32_t *id) {
@@ -79,7 +82,7 @@ int attn2c_reader_languages(attn2c_reader *reader, const char *source, const cha
   ATTN2C_TRY(source ? find_language(reader, source, &of_source) : ATTN2C_OK);
   if (target) ATTN2C_TRY(find_language(reader, target, &of_target));
   if (place == ATTN2C_TEXT_TARGET_SOURCE && source)
-    return fail(reader, ATTN2C_USAGE, "the model finds the language of the source by itself");
+    return attn2c_reader_fail(reader, ATTN2C_USAGE, "the model finds the language of the source by itself");
   reader->language = place == ATTN2C_TEXT_TARGET_SOURCE && target ? of_target : of_source;
   *start = place == ATTN2C_TEXT_TARGET_START ? of_target : -1;
   *first = place == ATTN2C_TEXT_TARGET_FIRST ? of_target : -1;
@@ -105,15 +108,10 @@ static int place(const attn2c_reader *reader, attn2c_text_tokens *tokens) {
   return reader->has_words ? reader->page->place(reader->page, tokens) : ATTN2C_OK;
 }
 
-/* True if the texts that come are queries whose weights are in a table. */
-static int is_weighed(const attn2c_reader *reader) {
-  return reader->is_query && reader->facts->query_weights;
-}
-
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens) {
   if ((text == NULL && length > 0) || (pair == NULL && pair_length > 0))
-    return fail(reader, ATTN2C_USAGE, "a length without a text");
+    return attn2c_reader_fail(reader, ATTN2C_USAGE, "a length without a text");
   if (reader->facts->spans && !most) return attn2c_spans_encode(reader, text, length, pair, tokens);
   attn2c_text_input input = input_of(reader, text, length, pair, pair_length);
   const attn2c_late *late = most ? NULL : reader->facts->late;
@@ -122,15 +120,16 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
                               : reader->longest;
   input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
   input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;
-  input.plain = is_weighed(reader);
+  input.plain = reader->is_query && reader->facts->query_weights; /* a query without the model */
   int status = attn2c_prompt_add(&reader->prompt, &input);
   if (status == ATTN2C_OK) status = attn2c_text_encode(reader->work, &input, tokens);
   if (status == ATTN2C_OK) status = attn2c_prompt_hide(&reader->prompt, tokens);
   if (status == ATTN2C_OK && tokens->length > input.limit.tokens)
-    return fail(reader, ATTN2C_FORMAT,
-                most ? "even the special tokens are more than the tokens asked for"
-                     : "even the special tokens are more than a call takes");
-  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
+    return attn2c_reader_fail(reader, ATTN2C_FORMAT, "%s",
+                              most ? "even the special tokens are more than the tokens asked for"
+                                   : "even the special tokens are more than a call takes");
+  if (status == ATTN2C_FORMAT)
+    return attn2c_reader_fail(reader, status, "%s", attn2c_text_fault(reader->work));
   if (status == ATTN2C_OK && reader->facts->is_padded && !most)
     status = attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, reader->longest,
                                 tokens);
@@ -138,7 +137,7 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
     status =
         attn2c_late_complete(late, reader->is_query, &reader->padded, reader->longest, tokens, &reader->keys);
   if (status == ATTN2C_OK) status = place(reader, tokens);
-  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+  return status == ATTN2C_OK ? status : attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status));
 }
 
 /* Default of the tokens that neighbouring windows share: transformers' doc_stride. */
@@ -182,40 +181,39 @@ int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length,
   int status = attn2c_prompt_add(&reader->prompt, input);
   if (status == ATTN2C_OK) status = encode_window(reader, 1, tokens);
   if (status == ATTN2C_MEMORY || status == ATTN2C_USAGE)
-    return fail(reader, status,
-                status == ATTN2C_USAGE ? attn2c_text_fault(reader->work) : attn2c_strerror(status));
+    return attn2c_reader_fail(reader, status, "%s",
+                              status == ATTN2C_USAGE ? attn2c_text_fault(reader->work)
+                                                     : attn2c_strerror(status));
   const size_t window = tokens_of_pair(tokens);
   if (status != ATTN2C_OK || tokens->length > reader->longest || (tokens->removed > 0 && window == 0)) {
-    fail(reader, ATTN2C_FORMAT, attn2c_text_fault(reader->work));
+    explained(reader, ATTN2C_FORMAT);
     note_long_question(reader);
     return ATTN2C_FORMAT;
   }
   reader->stride = stride >= 0 ? (size_t)stride : window / 2 < USUAL_STRIDE ? window / 2 : USUAL_STRIDE;
   if (tokens->removed == 0 || reader->stride < window) return ATTN2C_OK;
-  snprintf(reader->fault, sizeof reader->fault,
-           "windows of the pair have %zu tokens: they share at most %zu, not %zu", window, window - 1,
-           reader->stride);
-  return ATTN2C_USAGE;
+  return attn2c_reader_fail(reader, ATTN2C_USAGE,
+                            "windows of the pair have %zu tokens: they share at most %zu, not %zu", window,
+                            window - 1, reader->stride);
 }
 
 int attn2c_reader_next_window(attn2c_reader *reader, attn2c_text_tokens *tokens) {
   const int status = encode_window(reader, 0, tokens);
-  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
-  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+  return explained(reader, status);
 }
 
 int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
                          const char **text, size_t *length) {
   attn2c_text_work *work = reader->writing ? reader->writing : reader->work;
   const int status = attn2c_text_decode(work, ids, count, skip_special, text, length);
-  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(work));
-  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+  if (status == ATTN2C_FORMAT) return attn2c_reader_fail(reader, status, "%s", attn2c_text_fault(work));
+  return status == ATTN2C_OK ? status : attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status));
 }
 
 int attn2c_reader_chat(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
                        const attn2c_chat_options *options, const char **text, size_t *length) {
   const attn2c_chat_template *chat = reader->facts->chat;
-  if (!chat) return fail(reader, ATTN2C_USAGE, "the model has no chat template");
+  if (!chat) return attn2c_reader_fail(reader, ATTN2C_USAGE, "the model has no chat template");
   return chat->render(chat, &reader->chat, messages, count, options, text, length, reader->fault,
                       sizeof reader->fault);
 }
@@ -226,7 +224,7 @@ int attn2c_reader_left_out(attn2c_reader *reader, const attn2c_chat_message *mes
   size_t length;
   ATTN2C_TRY(attn2c_reader_chat(reader, messages, count, options, &text, &length));
   const int status = attn2c_chat_left_out(reader->facts->chat, messages, count, options, text, length, found);
-  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+  return status == ATTN2C_OK ? status : attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status));
 }
 
 int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
@@ -235,23 +233,20 @@ int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *
   memset(tokens, 0, sizeof *tokens);
   ATTN2C_TRY(attn2c_reader_chat(reader, messages, count, options, &input.text, &input.length));
   int status = attn2c_text_encode(reader->work, &input, tokens);
-  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
-  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+  return explained(reader, status);
 }
 
 void attn2c_reader_begin(attn2c_reader *reader) { reader->count = reader->used = 0; }
 
-/* Numbers of each token in reader->tokens. */
-static size_t numbers_of(const attn2c_reader *reader) { return reader->facts->boxes < 0 ? 2 : 6; }
-
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
-  const size_t length = tokens->length, numbers = numbers_of(reader) * length;
+  const size_t length = tokens->length, numbers = (reader->facts->boxes < 0 ? 2 : 6) * length;
   if (attn2c_grow((void **)&reader->texts, &reader->capacity, reader->count + 1, sizeof *reader->texts) !=
           ATTN2C_OK ||
       attn2c_grow((void **)&reader->tokens, &reader->tokens_capacity, reader->used + numbers,
                   sizeof *reader->tokens) != ATTN2C_OK)
-    return fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
-  if (length > reader->longest) return fail(reader, ATTN2C_USAGE, "a text has more tokens than a call takes");
+    return attn2c_reader_fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
+  if (length > reader->longest)
+    return attn2c_reader_fail(reader, ATTN2C_USAGE, "a text has more tokens than a call takes");
   reader->texts[reader->count++] =
       (attn2c_reader_text){.first = reader->used,
                            .length = length,
@@ -371,11 +366,11 @@ static void scatter(const job *job, int64_t rows, void *const *outputs) {
 
 static int call_part(job *job, int64_t rows, void *const *outputs) {
   attn2c_reader *reader = job->reader;
-  if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
+  if (reader->stops && reader->stops()) return attn2c_reader_fail(reader, ATTN2C_USAGE, "stopped");
   fill(job);
   const int status =
       attn2c_batches_run(job->context, reader->facts->calls, job->count, job->inputs, job->results);
-  if (status != ATTN2C_OK) return fail(reader, status, attn2c_strerror(status));
+  if (status != ATTN2C_OK) return attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status));
   scatter(job, rows, outputs);
   job->count = 0;
   return ATTN2C_OK;
@@ -413,10 +408,11 @@ static int run_batches(attn2c_reader *reader, attn2c_context *context, int64_t r
   for (size_t i = 0; i < reader->count; i++) {
     const int64_t length = (int64_t)reader->texts[i].length;
     if (length == 0 || length == job.seq || (!exact && length >= calls->least)) continue;
-    return fail(reader, ATTN2C_USAGE, exact ? exact : "no call takes a text of so few tokens");
+    return attn2c_reader_fail(reader, ATTN2C_USAGE, "%s",
+                              exact ? exact : "no call takes a text of so few tokens");
   }
   int status = allocate(&job, batch, outputs);
-  if (status != ATTN2C_OK) fail(reader, status, attn2c_strerror(status));
+  if (status != ATTN2C_OK) (void)attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status));
   for (size_t i = 0; i < reader->count && status == ATTN2C_OK; i++) {
     if (reader->texts[i].length > 0) job.part[job.count++] = i;
     if (job.count == batch || (job.count > 0 && i + 1 == reader->count))
@@ -498,7 +494,7 @@ int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const ch
         arrays[used[0]], arrays[used[1]], arrays[used[2]], attn2c_reader_elements(reader, used[0], 1)};
     status = attn2c_spans_find(reader, &rows, spans, count);
   }
-  if (status == ATTN2C_MEMORY) fail(reader, status, attn2c_strerror(status));
+  if (status == ATTN2C_MEMORY) (void)attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status));
   for (int i = 0; i < 3 && arrays; i++) {
     attn2c_free(arrays[used[i]]);
     arrays[used[i]] = NULL;

@@ -22,11 +22,8 @@ int attn2c_reader_dimensions(attn2c_reader *reader, size_t count) {
     reader->dimensions = count ? count : (size_t)reader->facts->dimensions;
     return ATTN2C_OK;
   }
-  if (width == 0)
-    snprintf(reader->fault, sizeof reader->fault, "the model gives no embedding");
-  else
-    snprintf(reader->fault, sizeof reader->fault, "%zu numbers, but the embedding has %zu", count, width);
-  return ATTN2C_USAGE;
+  if (width == 0) return attn2c_reader_fail(reader, ATTN2C_USAGE, "the model gives no embedding");
+  return attn2c_reader_fail(reader, ATTN2C_USAGE, "%zu numbers, but the embedding has %zu", count, width);
 }
 
 /* A unit vector as the op normalise makes it. The sum of squares is exact enough in double. */

@@ -1,4 +1,3 @@
-/* late.c - markers of queries and documents, and tokens that queries are filled up with. */
 #include "model/text/late.h"
 
 static int32_t marker_of(const attn2c_late *late, int is_query) {

@@ -1,4 +1,3 @@
-/* padded.c - fills texts up to the length of a call. */
 #include "model/text/padded.h"
 
 enum { SPECIAL = 2 }; /* the source of a token that is of no text */

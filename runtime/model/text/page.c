@@ -1,4 +1,3 @@
-/* page.c - joins the words of a page and of its question, and gives the boxes to the words' tokens. */
 #include "model/text/page.h"
 
 #include "text/unicode.h"
@@ -93,17 +92,15 @@ static int set_boxes(attn2c_reader *reader, const int32_t *boxes, size_t count) 
   const int32_t most = attn2c_reader_most_side(reader);
   for (size_t i = 0; i < count; i++) {
     if (boxes[i] >= 0 && boxes[i] <= most) continue;
-    snprintf(reader->fault, sizeof reader->fault,
-             "number %zu of its boxes is %d, but whole numbers from 0 to %d are allowed", i + 1,
-             (int)boxes[i], (int)most);
-    return ATTN2C_FORMAT;
+    return attn2c_reader_fail(reader, ATTN2C_FORMAT,
+                              "number %zu of its boxes is %d, but whole numbers from 0 to %d are allowed",
+                              i + 1, (int)boxes[i], (int)most);
   }
-  if (count != 4 * page->count) {
-    snprintf(reader->fault, sizeof reader->fault,
-             "has %zu words and %zu numbers of boxes, but four numbers for each word are expected",
-             page->count, count);
-    return ATTN2C_FORMAT;
-  }
+  if (count != 4 * page->count)
+    return attn2c_reader_fail(
+        reader, ATTN2C_FORMAT,
+        "has %zu words and %zu numbers of boxes, but four numbers for each word are expected", page->count,
+        count);
   for (size_t i = 0; i < page->count; i++)
     memcpy(page->words[i].box, boxes + 4 * i, sizeof page->words[i].box);
   return ATTN2C_OK;
@@ -118,10 +115,8 @@ int attn2c_reader_page(attn2c_reader *reader, const char *text, size_t length, c
   attn2c_page *page = reader->page;
   if (page) page->place = place, page->close = close_page, page->of_pair = pair != NULL;
   if (!page || read_words(&page->texts[0], text, text ? length : 0, pair != NULL) != ATTN2C_OK ||
-      (pair && read_words(&page->texts[1], pair, pair_length, 0) != ATTN2C_OK)) {
-    snprintf(reader->fault, sizeof reader->fault, "no memory for its boxes");
-    return ATTN2C_MEMORY;
-  }
+      (pair && read_words(&page->texts[1], pair, pair_length, 0) != ATTN2C_OK))
+    return attn2c_reader_fail(reader, ATTN2C_MEMORY, "no memory for its boxes");
   const int32_t most = attn2c_reader_most_side(reader);
   page->separator = facts->separator;
   page->separator_place = facts->separator_place < most ? facts->separator_place : most;
@@ -133,6 +128,5 @@ int attn2c_reader_page(attn2c_reader *reader, const char *text, size_t length, c
 int attn2c_reader_blame(attn2c_reader *reader, size_t text, int status) {
   char fault[sizeof reader->fault];
   memcpy(fault, reader->fault, sizeof fault);
-  snprintf(reader->fault, sizeof reader->fault, "text %zu: %.220s", text, fault);
-  return status;
+  return attn2c_reader_fail(reader, status, "text %zu: %.220s", text, fault);
 }

@@ -1,4 +1,3 @@
-/* reader.c - the sizes of a call's outputs, and copies of the rows of one text. */
 #include "model/text/reader.h"
 
 static const attn2c_tensor *output_tensor(const attn2c_reader *reader, int output) {

@@ -94,6 +94,10 @@ typedef struct attn2c_reader {
   char fault[256]; /* reason of the last failure */
 } attn2c_reader;
 
+/* Writes the reason of a failure, and has its status. */
+#define attn2c_reader_fail(reader, status, ...)                                                              \
+  (snprintf((reader)->fault, sizeof(reader)->fault, __VA_ARGS__), (int)(status))
+
 /* An encoded text of a call. */
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types and boxes */

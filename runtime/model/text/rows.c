@@ -26,23 +26,14 @@ typedef struct {
   int64_t count, rows;
 } part;
 
-static int fail(attn2c_reader *reader, int status, const char *fault) {
-  snprintf(reader->fault, sizeof reader->fault, "%s", fault);
-  return status;
-}
-
 static int output_count(const attn2c_reader *reader) {
   return attn2c_primary_entry(reader->model)->output_count;
 }
 
-/* True if an output has a row for each token. */
-static int has_rows(const attn2c_reader *reader, int output) {
-  return reader->facts->calls->outputs[output].rows >= 0;
-}
-
 /* Returns the elements of an output for `count` texts of `rows` rows in all, without padding. */
 static int64_t elements_of(const attn2c_reader *reader, int output, int64_t count, int64_t rows) {
-  return attn2c_reader_elements(reader, output, 1) * (has_rows(reader, output) ? rows : count);
+  return attn2c_reader_elements(reader, output, 1) *
+         (reader->facts->calls->outputs[output].rows >= 0 ? rows : count);
 }
 
 /* Returns the most rows of a call of several texts, so that its outputs have at most MOST_ELEMENTS. */
@@ -130,7 +121,7 @@ static int run_part(job *job, part p, int64_t rows, void *const *outputs) {
     fill(job, p);
     status = attn2c_sequences_run(job->context, p.count, job->lengths, 0, job->inputs, job->results);
   }
-  if (status != ATTN2C_OK) return fail(job->reader, status, attn2c_strerror(status));
+  if (status != ATTN2C_OK) return attn2c_reader_fail(job->reader, status, "%s", attn2c_strerror(status));
   scatter(job, p, rows, outputs);
   return ATTN2C_OK;
 }
@@ -138,7 +129,7 @@ static int run_part(job *job, part p, int64_t rows, void *const *outputs) {
 static int run_all(job *job, int64_t rows, void *const *outputs) {
   attn2c_reader *reader = job->reader;
   for (size_t first = 0; first < reader->count;) {
-    if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
+    if (reader->stops && reader->stops()) return attn2c_reader_fail(reader, ATTN2C_USAGE, "stopped");
     const part p = part_from(job, first);
     if (p.count > 0) ATTN2C_TRY(run_part(job, p, rows, outputs));
     first = p.end;
@@ -157,7 +148,7 @@ int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t
   job.sizes = calloc(count, sizeof *job.sizes);
   int status = ATTN2C_OK;
   if (!job.ids || !job.inputs || !job.results || !job.buffers || !job.sizes) {
-    status = fail(reader, ATTN2C_MEMORY, attn2c_strerror(ATTN2C_MEMORY));
+    status = attn2c_reader_fail(reader, ATTN2C_MEMORY, "%s", attn2c_strerror(ATTN2C_MEMORY));
   } else {
     job.types = job.ids + reader->longest, job.lengths = job.types + reader->longest;
     job.adapters = job.lengths + reader->longest, job.boxes = job.adapters + reader->longest;

@@ -1,4 +1,3 @@
-/* spans.c - puts labels in front of texts, and finds spans of these labels. */
 #include "model/text/spans.h"
 
 #include <math.h>
@@ -32,17 +31,12 @@ typedef struct attn2c_span_work {
   int32_t *ids, *types; /* of the last text */
   attn2c_text_place *places;
   uint8_t *sources;
-  size_t used, capacity;
+  size_t used;
   candidate *candidates, *chosen; /* of the last text */
   size_t candidate_capacity, chosen_capacity;
   attn2c_found_span *found;
   size_t found_capacity;
 } attn2c_span_work;
-
-static int fail(attn2c_reader *reader, int status, const char *fault) {
-  snprintf(reader->fault, sizeof reader->fault, "%s", fault);
-  return status;
-}
 
 static void forget_labels(attn2c_span_work *work) {
   for (size_t i = 0; i < work->count; i++) free(work->labels[i]);
@@ -66,19 +60,10 @@ const char *attn2c_spans_label(const attn2c_reader *reader, int32_t number) {
 
 /* Adds a token. */
 static int add(attn2c_span_work *work, int32_t id, int32_t type, uint8_t source, attn2c_text_place place) {
-  if (work->used == work->capacity) {
-    const size_t capacity = work->capacity ? 2 * work->capacity : 512;
-    void *const lists[] = {realloc(work->ids, capacity * sizeof *work->ids),
-                           realloc(work->types, capacity * sizeof *work->types),
-                           realloc(work->places, capacity * sizeof *work->places),
-                           realloc(work->sources, capacity)};
-    if (lists[0]) work->ids = lists[0];
-    if (lists[1]) work->types = lists[1];
-    if (lists[2]) work->places = lists[2];
-    if (lists[3]) work->sources = lists[3];
-    if (!lists[0] || !lists[1] || !lists[2] || !lists[3]) return ATTN2C_MEMORY;
-    work->capacity = capacity;
-  }
+  ATTN2C_TRY(ATTN2C_MORE(work->ids, work->used));
+  ATTN2C_TRY(ATTN2C_MORE(work->types, work->used));
+  ATTN2C_TRY(ATTN2C_MORE(work->places, work->used));
+  ATTN2C_TRY(ATTN2C_MORE(work->sources, work->used));
   const size_t at = work->used++;
   work->ids[at] = id, work->types[at] = type, work->places[at] = place, work->sources[at] = source;
   return ATTN2C_OK;
@@ -94,7 +79,8 @@ static int encode_part(attn2c_reader *reader, const char *text, size_t length, a
   const attn2c_text_input input = {
       .text = text, .length = length, .plain = 1, .limit = {.tokens = reader->longest + 1}};
   const int status = attn2c_text_encode(reader->work, &input, tokens);
-  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_text_fault(reader->work));
+  return status == ATTN2C_OK ? status
+                             : attn2c_reader_fail(reader, status, "%s", attn2c_text_fault(reader->work));
 }
 
 /* Finds the special tokens around a text. */
@@ -103,9 +89,9 @@ static int find_specials(attn2c_reader *reader) {
   const attn2c_text_input input = {.text = "a", .length = 1, .limit = {.tokens = ATTN2C_TEXT_ANY_LENGTH}};
   attn2c_text_tokens tokens;
   const int status = attn2c_text_encode(reader->work, &input, &tokens);
-  if (status != ATTN2C_OK) return fail(reader, status, attn2c_text_fault(reader->work));
+  if (status != ATTN2C_OK) return attn2c_reader_fail(reader, status, "%s", attn2c_text_fault(reader->work));
   work->special = malloc(tokens.length * sizeof *work->special + 1);
-  if (!work->special) return fail(reader, ATTN2C_MEMORY, attn2c_strerror(ATTN2C_MEMORY));
+  if (!work->special) return attn2c_reader_fail(reader, ATTN2C_MEMORY, "%s", attn2c_strerror(ATTN2C_MEMORY));
   for (size_t i = 0; i < tokens.length; i++)
     if (tokens.sources[i] == SPECIAL)
       work->special[work->before + work->after++] = tokens.ids[i];
@@ -116,8 +102,7 @@ static int find_specials(attn2c_reader *reader) {
 
 /* Says what is wrong with a label. */
 static int fail_label(attn2c_reader *reader, size_t number, size_t count, const char *what) {
-  snprintf(reader->fault, sizeof reader->fault, "label %zu of %zu %s", number + 1, count, what);
-  return ATTN2C_USAGE;
+  return attn2c_reader_fail(reader, ATTN2C_USAGE, "label %zu of %zu %s", number + 1, count, what);
 }
 
 /* Adds the tokens of a label. */
@@ -170,16 +155,14 @@ static int take_labels(attn2c_reader *reader, const char *const *labels, size_t 
   for (size_t i = 0; i < count; i++) {
     if (!labels[i]) return fail_label(reader, i, count, "is missing");
     ATTN2C_TRY(take_label(reader, labels[i], i, count));
-    if (most && work->count > (size_t)most) {
-      snprintf(reader->fault, sizeof reader->fault, "%zu of %zu labels: the model takes at most %d", i + 1,
-               count, most);
-      return ATTN2C_USAGE;
-    }
+    if (most && work->count > (size_t)most)
+      return attn2c_reader_fail(reader, ATTN2C_USAGE, "%zu of %zu labels: the model takes at most %d", i + 1,
+                                count, most);
     if (work->used + work->after + 1 >= reader->longest) {
-      snprintf(reader->fault, sizeof reader->fault,
-               "%zu of %zu labels take %zu tokens or more, and a call takes %zu: no text fits next to them",
-               i + 1, count, work->used + work->after + 1, reader->longest);
-      return ATTN2C_USAGE;
+      return attn2c_reader_fail(
+          reader, ATTN2C_USAGE,
+          "%zu of %zu labels take %zu tokens or more, and a call takes %zu: no text fits next to them", i + 1,
+          count, work->used + work->after + 1, reader->longest);
     }
   }
   ATTN2C_TRY(add_special(work, reader->facts->spans->separator, OTHER));
@@ -188,18 +171,19 @@ static int take_labels(attn2c_reader *reader, const char *const *labels, size_t 
 }
 
 int attn2c_reader_labels(attn2c_reader *reader, const char *const *labels, size_t count) {
-  if (!reader->facts->spans) return fail(reader, ATTN2C_USAGE, "the model finds no spans of labels");
-  if (count == 0) return fail(reader, ATTN2C_USAGE, "no label; at least one is needed");
-  if (count > INT32_MAX) return fail(reader, ATTN2C_USAGE, "too many labels");
+  if (!reader->facts->spans)
+    return attn2c_reader_fail(reader, ATTN2C_USAGE, "the model finds no spans of labels");
+  if (count == 0) return attn2c_reader_fail(reader, ATTN2C_USAGE, "no label; at least one is needed");
+  if (count > INT32_MAX) return attn2c_reader_fail(reader, ATTN2C_USAGE, "too many labels");
   if (has_labels(reader->spans, labels, count)) return ATTN2C_OK;
   if (!reader->spans) reader->spans = calloc(1, sizeof *reader->spans);
-  if (!reader->spans) return fail(reader, ATTN2C_MEMORY, attn2c_strerror(ATTN2C_MEMORY));
+  if (!reader->spans) return attn2c_reader_fail(reader, ATTN2C_MEMORY, "%s", attn2c_strerror(ATTN2C_MEMORY));
   forget_labels(reader->spans);
   reader->fault[0] = 0;
   const int status = take_labels(reader, labels, count);
   if (status == ATTN2C_OK) return status;
   forget_labels(reader->spans);
-  return reader->fault[0] ? status : fail(reader, status, attn2c_strerror(status));
+  return reader->fault[0] ? status : attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status));
 }
 
 /* Where a text is read. */
@@ -256,10 +240,11 @@ int attn2c_spans_encode(attn2c_reader *reader, const char *text, size_t length, 
   attn2c_text_place place;
   cursor c = {.text = text, .length = length};
   int status = ATTN2C_OK;
-  if (pair) return fail(reader, ATTN2C_USAGE, "the model finds spans in one text, and takes no pair");
+  if (pair)
+    return attn2c_reader_fail(reader, ATTN2C_USAGE, "the model finds spans in one text, and takes no pair");
   if (!work || work->count == 0)
-    return fail(reader, ATTN2C_USAGE, "the model finds spans of labels, and none were given");
-  if (length >= MOST_BYTES) return fail(reader, ATTN2C_FORMAT, "a text of 1 GB or more");
+    return attn2c_reader_fail(reader, ATTN2C_USAGE, "the model finds spans of labels, and none were given");
+  if (length >= MOST_BYTES) return attn2c_reader_fail(reader, ATTN2C_FORMAT, "a text of 1 GB or more");
   *tokens = (attn2c_text_tokens){0};
   work->used = work->prompt;
   for (int words = 0; status == ATTN2C_OK && tokens->removed == 0 && next_word(&c, &place); words++) {
@@ -276,7 +261,8 @@ int attn2c_spans_encode(attn2c_reader *reader, const char *text, size_t length, 
   for (size_t i = 0; i < work->after && status == ATTN2C_OK; i++)
     status = add_special(work, work->special[work->before + i], OTHER);
   if (status != ATTN2C_OK)
-    return status == ATTN2C_MEMORY ? fail(reader, status, attn2c_strerror(status)) : status;
+    return status == ATTN2C_MEMORY ? attn2c_reader_fail(reader, status, "%s", attn2c_strerror(status))
+                                   : status;
   tokens->length = work->used;
   tokens->ids = work->ids, tokens->types = work->types;
   tokens->places = work->places, tokens->sources = work->sources;

@@ -4,11 +4,8 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "base/text_facts.h"
-#include "formats/place.h"
 #include "program/arguments.h"
 
 typedef struct {

@@ -1,9 +1,6 @@
 /* safe.c - escapes a text for a line of output. */
 #include "program/answers/answers.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "text/unicode.h"
 
 /* Writes a text. plain: characters whose escapes are a backslash and the letter at the same place of

@@ -1,4 +1,3 @@
-/* bench.c - decides which calls of a model are verified and timed. */
 #include "program/bench/bench.h"
 
 #include "check/check.h"

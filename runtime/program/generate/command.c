@@ -349,15 +349,10 @@ static int join(job *job, const record *r) {
 /* Adds the answer to the array of all. */
 static int gather(job *job, const record *r) {
   const int64_t width = job->options.tokens;
-  if (job->rows == job->capacity) {
-    const int64_t capacity = 2 * job->capacity + 16;
-    const size_t bytes = (size_t)capacity * (size_t)width * sizeof *job->generated;
-    int64_t *moved =
-        bytes / sizeof *moved / (size_t)width == (size_t)capacity ? realloc(job->generated, bytes) : NULL;
-    if (!moved) return no_memory(job);
-    job->generated = moved;
-    job->capacity = capacity;
-  }
+  void *list = job->generated;
+  if (attn2c_grow(&list, &job->capacity, (size_t)job->rows + 1, (size_t)width * sizeof *job->generated))
+    return no_memory(job);
+  job->generated = list;
   int64_t *row = job->generated + job->rows++ * width;
   for (int64_t i = 0; i < width; i++) row[i] = i < r->count ? r->ids[i] : -1;
   return ATTN2C_OK;

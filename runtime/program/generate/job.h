@@ -61,7 +61,8 @@ typedef struct {
   attn2c_answer_format format;
   const char *path;   /* of --output; NULL: none */
   int64_t *generated; /* [rows][options.tokens] */
-  int64_t rows, capacity;
+  int64_t rows;
+  size_t capacity; /* rows */
 } attn2c_generate_job;
 
 /* Report options that do not go together, one line each, and find the file of --output. Return ATTN2C_OK,

@@ -3,6 +3,7 @@
 #include "program/generate/options.h"
 
 #include "generate/answers.h"
+#include "program/options.h"
 
 #include <errno.h>
 
@@ -94,59 +95,25 @@ static double number_or(const attn2c_real *given, double otherwise) {
 }
 
 /* Returns the first option that has an effect only where tokens are drawn, or NULL. */
-static const char *drawing(const attn2c_generate_arguments *given) {
-  const struct {
-    int is_given;
-    const char *name;
-  } rows[] = {{given->temperature.is_given, "--temperature"},
-              {given->top_k >= 0, "--top-k"},
-              {given->top_p.is_given, "--top-p"},
-              {given->min_p.is_given, "--min-p"},
-              {given->has_seed, "--seed"},
-              {given->top_n_sigma.is_given, "--top-n-sigma"},
-              {given->typical_p.is_given, "--typical-p"},
-              {given->xtc_probability.is_given, "--xtc-probability"},
-              {given->dynatemp_range.is_given, "--dynatemp-range"},
-              {given->mirostat >= 0, "--mirostat"},
-              {given->sampler_order != NULL, "--sampler-order"}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].is_given) return rows[i].name;
-  return NULL;
-}
-
-static int asks_to_draw(const attn2c_generate_arguments *given) { return drawing(given) != NULL; }
-
-/* True if an option is given that chooses one token at a time, without beams. */
-static int asks_for_one(const attn2c_generate_arguments *given) {
-  return given->greedy || asks_to_draw(given);
+static const char *drawing(const attn2c_arguments *arguments) {
+  return attn2c_first_given(arguments,
+                            "--temperature --top-k --top-p --min-p --seed --top-n-sigma --typical-p "
+                            "--xtc-probability --dynatemp-range --mirostat --sampler-order");
 }
 
 /* Returns the first option that does not go with beams, or NULL. */
-static const char *against_beams(const attn2c_generate_arguments *given) {
-  const struct {
-    int is_given;
-    const char *name;
-  } rows[] = {{given->greedy, "--greedy, which takes one token each time"},
-              {asks_to_draw(given), drawing(given)},
-              {given->dry_multiplier.is_given, "--dry-multiplier"},
-              {given->presence_penalty.is_given, "--presence-penalty"},
-              {given->frequency_penalty.is_given, "--frequency-penalty"},
-              {given->bias_count > 0, "--logit-bias"},
-              {given->allowed_count > 0, "--allow"},
-              {given->guess, "--guess"},
-              {given->draft != NULL, "--draft"},
-              {given->stop_count > 0, "--stop"}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].is_given) return rows[i].name;
-  return NULL;
+static const char *against_beams(const attn2c_arguments *arguments) {
+  if (arguments->generate.greedy) return "--greedy, which takes one token each time";
+  const char *name = drawing(arguments);
+  return name ? name
+              : attn2c_first_given(arguments, "--dry-multiplier --presence-penalty --frequency-penalty "
+                                              "--logit-bias --allow --guess --draft --stop");
 }
 
 /* Returns the first option that has an effect only with beams, or NULL. */
-static const char *only_with_beams(const attn2c_generate_arguments *given) {
-  return given->n_best > 1                ? "--n-best"
-         : given->length_penalty.is_given ? "--length-penalty"
-         : given->early_stopping >= 0     ? "--early-stopping"
-                                          : NULL;
+static const char *only_with_beams(const attn2c_arguments *arguments) {
+  if (arguments->generate.n_best > 1) return "--n-best";
+  return attn2c_first_given(arguments, "--length-penalty --early-stopping");
 }
 
 void attn2c_generate_set_beam(const attn2c_generate_arguments *given, const attn2c_generation *stated,
@@ -161,34 +128,29 @@ void attn2c_generate_set_beam(const attn2c_generate_arguments *given, const attn
 }
 
 /* Refuses options that have no effect without another one. */
-static int check_needed(const attn2c_generate_arguments *given, attn2c_message *message) {
-  const int has_mirostat = given->mirostat > 0, has_dry = given->dry_multiplier.is_given;
-  const struct {
-    int is_given, has_other;
-    const char *name, *other;
-  } rows[] = {{given->xtc_threshold.is_given, given->xtc_probability.is_given, "--xtc-threshold",
-               "--xtc-probability"},
-              {given->dynatemp_exponent.is_given, given->dynatemp_range.is_given, "--dynatemp-exponent",
-               "--dynatemp-range"},
-              {given->mirostat_tau.is_given, has_mirostat, "--mirostat-tau", "--mirostat 2"},
-              {given->mirostat_eta.is_given, has_mirostat, "--mirostat-eta", "--mirostat 2"},
-              {given->dry_base.is_given, has_dry, "--dry-base", "--dry-multiplier"},
-              {given->dry_allowed_length >= 0, has_dry, "--dry-allowed-length", "--dry-multiplier"},
-              {given->dry_last_n >= 0, has_dry, "--dry-last-n", "--dry-multiplier"},
-              {given->dry_breaker_count > 0, has_dry, "--dry-breaker", "--dry-multiplier"}};
+static int check_needed(const attn2c_arguments *arguments, attn2c_message *message) {
+  const int has_mirostat = arguments->generate.mirostat > 0;
+  static const char *const rows[][2] = {
+      {"--xtc-threshold", "--xtc-probability"}, {"--dynatemp-exponent", "--dynatemp-range"},
+      {"--mirostat-tau", "--mirostat 2"},       {"--mirostat-eta", "--mirostat 2"},
+      {"--dry-base", "--dry-multiplier"},       {"--dry-allowed-length", "--dry-multiplier"},
+      {"--dry-last-n", "--dry-multiplier"},     {"--dry-breaker", "--dry-multiplier"}};
   int status = ATTN2C_OK;
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].is_given && !rows[i].has_other)
-      status = attn2c_fail(message, ATTN2C_USAGE, "%s: goes with %s", rows[i].name, rows[i].other);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *name = rows[i][0], *other = rows[i][1];
+    const int has_other = strchr(other, ' ') ? has_mirostat : attn2c_first_given(arguments, other) != NULL;
+    if (attn2c_first_given(arguments, name) && !has_other)
+      status = attn2c_fail(message, ATTN2C_USAGE, "%s: goes with %s", name, other);
+  }
   return status;
 }
 
 /* Checks options of beams against others. */
-static int check_beam(const attn2c_generate_arguments *given, const attn2c_generate_options *options,
+static int check_beam(const attn2c_arguments *arguments, const attn2c_generate_options *options,
                       attn2c_message *message) {
   const attn2c_beam_options *beam = &options->beam;
-  const char *against = beam->beams > 1 ? against_beams(given) : NULL;
-  const char *only = beam->beams == 1 ? only_with_beams(given) : NULL;
+  const char *against = beam->beams > 1 ? against_beams(arguments) : NULL;
+  const char *only = beam->beams == 1 ? only_with_beams(arguments) : NULL;
   int faults = 0;
   if (against)
     faults++,
@@ -197,7 +159,7 @@ static int check_beam(const attn2c_generate_arguments *given, const attn2c_gener
   if (!only && options->n_best > beam->beams)
     faults++, attn2c_say(message, "--n-best: %d, but 1 to %d is allowed: the number of beams",
                          options->n_best, beam->beams);
-  if (given->min_tokens > options->tokens)
+  if (arguments->generate.min_tokens > options->tokens)
     faults++,
         attn2c_say(message, "--min-tokens: %d, but at most %lld are allowed: the most tokens of an answer",
                    beam->min_tokens, (long long)options->tokens);
@@ -232,9 +194,10 @@ static void set_chain(const attn2c_generate_arguments *given, attn2c_sampling *s
   sampling->sampler_order = given->sampler_order;
 }
 
-static void set_numbers(const attn2c_generate_arguments *given, const attn2c_generation *stated,
+static void set_numbers(const attn2c_arguments *arguments, const attn2c_generation *stated,
                         attn2c_sampling *sampling) {
-  const int is_drawn = asks_to_draw(given) || (stated->is_drawn && !given->greedy && given->beams <= 1);
+  const attn2c_generate_arguments *given = &arguments->generate;
+  const int is_drawn = drawing(arguments) || (stated->is_drawn && !given->greedy && given->beams <= 1);
   sampling->greedy = !is_drawn;
   sampling->repetition_penalty =
       number_or(&given->repetition_penalty, is_drawn || !stated->is_usual ? stated->repetition_penalty : 1);
@@ -254,7 +217,7 @@ static void set_numbers(const attn2c_generate_arguments *given, const attn2c_gen
 }
 
 /* Checks the options of sampling and of beams by their own rules. */
-static int check_all(const attn2c_generate_arguments *given, const attn2c_descriptor *model,
+static int check_all(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                      const attn2c_generate_options *options, attn2c_message *message) {
   char lines[2000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
@@ -266,7 +229,7 @@ static int check_all(const attn2c_generate_arguments *given, const attn2c_descri
   if (attn2c_beam_check(&beam, (int32_t)model->continued->sequences, vocabulary, &faults) != ATTN2C_OK)
     status = ATTN2C_USAGE;
   if (status != ATTN2C_OK) attn2c_generate_options_say(lines, message);
-  return check_beam(given, options, message) == ATTN2C_OK ? status : ATTN2C_USAGE;
+  return check_beam(arguments, options, message) == ATTN2C_OK ? status : ATTN2C_USAGE;
 }
 
 int attn2c_generate_check_draft(const attn2c_generate_arguments *given, attn2c_message *message) {
@@ -291,17 +254,17 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   options->biases = malloc((biases + 1) * sizeof *options->biases);
   if (!options->tokens_of || !options->biases)
     return attn2c_fail(message, ATTN2C_MEMORY, "no memory for the options");
-  int status = check_needed(given, message);
+  int status = check_needed(arguments, message);
   if (attn2c_generate_check_draft(given, message) != ATTN2C_OK) status = ATTN2C_USAGE;
-  if (given->greedy && asks_to_draw(given))
+  if (given->greedy && drawing(arguments))
     status = attn2c_fail(message, ATTN2C_USAGE, "--greedy: does not go with %s, which draws tokens",
-                         drawing(given));
+                         drawing(arguments));
   if (read_allowed(given, options->tokens_of, &sampling->allowed_count, message) != ATTN2C_OK)
     status = ATTN2C_USAGE;
   if (read_biases(given, options->tokens_of + allowed, options->biases, message) != ATTN2C_OK)
     status = ATTN2C_USAGE;
   if (status != ATTN2C_OK) return status;
-  set_numbers(given, stated, sampling);
+  set_numbers(arguments, stated, sampling);
   sampling->allowed = options->tokens_of;
   sampling->bias_tokens = options->tokens_of + allowed;
   sampling->biases = options->biases;
@@ -309,21 +272,21 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   sampling->stop_tokens = stated->stop_tokens;
   sampling->stop_count = stated->stop_count;
   /* chat has no beams; nor has generate with an option of one token at a time, unless it asks for both. */
-  const int is_one = arguments->command == ATTN2C_COMMAND_CHAT || asks_for_one(given);
+  const int is_one = arguments->command == ATTN2C_COMMAND_CHAT || given->greedy || drawing(arguments);
   attn2c_generate_set_beam(given, stated, is_one, &options->beam);
   const int is_id = given->forced_bos && given->forced_bos[strspn(given->forced_bos, "0123456789")] == '\0';
   options->forced_bos = is_id ? NULL : given->forced_bos;
   if (is_id && !read_id(given->forced_bos, &options->beam.forced_bos))
     return fault(message, "--forced-bos", given->forced_bos, "an id or a token");
   options->n_best = given->n_best > 0 ? given->n_best : 1;
-  status = check_all(given, model, options, message);
+  status = check_all(arguments, model, options, message);
   return status != ATTN2C_OK ? status : check_allowed(given, sampling, message);
 }
 
 void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,
                                   const attn2c_generation *stated, FILE *notes) {
   const attn2c_sampling *sampling = &options->sampling;
-  if (!stated->is_usual || sampling->greedy || asks_to_draw(&arguments->generate)) return;
+  if (!stated->is_usual || sampling->greedy || drawing(arguments)) return;
   fprintf(notes,
           "%s: the model states no defaults: tokens are drawn with --temperature %g --top-p %g "
           "--repetition-penalty %g; --greedy takes the most probable one\n",

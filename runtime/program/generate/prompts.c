@@ -1,4 +1,3 @@
-/* prompts.c - prompts from arrays of token ids. */
 #include "program/generate/prompts.h"
 
 #include "formats/npy.h"

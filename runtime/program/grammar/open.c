@@ -1,4 +1,3 @@
-/* open.c - reads the files of --grammar and --json-schema. */
 #include "program/grammar/open.h"
 
 #include <stdatomic.h>

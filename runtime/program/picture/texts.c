@@ -1,4 +1,3 @@
-/* texts.c - reads the texts that pictures are scored for, and embeds them. */
 #include "program/picture/texts.h"
 
 #include "program/text/source.h"

@@ -1,4 +1,3 @@
-/* program.c - begins and ends the ranks of a program. */
 #include "program/ranks/program.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-/* command.c - the command `serve`: opens model and parts, and serves until a signal ends it. */
 #include "program/serve/command.h"
 
 #include <time.h>

@@ -1,4 +1,3 @@
-/* media.c - requests with sounds or pictures. */
 #include "program/serve/media.h"
 
 #include "program/generate/command.h"

@@ -1,4 +1,3 @@
-/* multipart.c - finds the parts of a form with files. */
 #include "program/serve/multipart.h"
 #include "program/system.h"
 

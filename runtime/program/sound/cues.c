@@ -1,4 +1,3 @@
-/* cues.c - writes what is said with its times. */
 #include "program/sound/cues.h"
 
 #include <math.h>

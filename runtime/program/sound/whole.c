@@ -1,9 +1,6 @@
 /* whole.c - looks at the bytes of files: chunks of WAV, pages of Ogg, frames of MP3. */
 #include "program/sound/whole.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Opens a file as samples without a header. */
 static SNDFILE *open_raw(const char *path, int format, const SF_INFO *as) {
   SF_INFO info = {.format = SF_FORMAT_RAW | format, .channels = as->channels, .samplerate = as->samplerate};

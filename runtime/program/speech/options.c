@@ -2,46 +2,24 @@
 #include "program/speech/job.h"
 
 #include "program/inputs.h"
+#include "program/options.h"
 
-/* Returns an option that has no effect on speech, or NULL. */
-static const char *useless(const attn2c_arguments *arguments) {
-  const attn2c_generate_arguments *given = &arguments->generate;
-  const struct {
-    int is_given;
-    const char *name;
-  } rows[] = {{arguments->input_count > 0, "--input"},
-              {arguments->image_count > 0, "--image"},
-              {arguments->output_count > 0, "--output"},
-              {given->system != NULL, "--system"},
-              {given->source_language != NULL, "--source-language; --language is the one that is spoken"},
-              {given->target_language != NULL, "--target-language; --task translate writes English"},
-              {given->prefix != NULL, "--prefix"},
-              {given->split, "--split"},
-              {given->top_k >= 0, "--top-k"},
-              {given->top_p.is_given, "--top-p"},
-              {given->min_p.is_given, "--min-p"},
-              {given->repetition_penalty.is_given, "--repetition-penalty"},
-              {given->presence_penalty.is_given, "--presence-penalty"},
-              {given->frequency_penalty.is_given, "--frequency-penalty"},
-              {given->dry_multiplier.is_given, "--dry-multiplier"},
-              {given->sampler_order != NULL, "--sampler-order"},
-              {given->top_n_sigma.is_given, "--top-n-sigma"},
-              {given->typical_p.is_given, "--typical-p"},
-              {given->xtc_probability.is_given, "--xtc-probability"},
-              {given->dynatemp_range.is_given, "--dynatemp-range"},
-              {given->mirostat >= 0, "--mirostat"},
-              {given->bias_count > 0, "--logit-bias"},
-              {given->allowed_count > 0, "--allow"},
-              {given->forced_bos != NULL, "--forced-bos"},
-              {given->n_best > 1, "--n-best"},
-              {given->guess, "--guess"},
-              {given->draft != NULL, "--draft"},
-              {given->stop_count > 0, "--stop"},
-              {given->grammar != NULL, "--grammar"},
-              {given->json_schema != NULL, "--json-schema"}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].is_given) return rows[i].name;
-  return NULL;
+/* Options that have no effect on speech. */
+static const char useless[] =
+    "--input --image --output --system --source-language --target-language --prefix --split --top-k --top-p "
+    "--min-p --repetition-penalty --presence-penalty --frequency-penalty --dry-multiplier --sampler-order "
+    "--top-n-sigma --typical-p --xtc-probability --dynatemp-range --mirostat --logit-bias --allow "
+    "--forced-bos --guess --draft --stop --grammar --json-schema";
+
+/* Returns an option of these in messages, with the one to take in its place; NULL: none is given. */
+static const char *refused(const attn2c_arguments *arguments) {
+  static const char *const others[][2] = {
+      {"--source-language", "--source-language; --language is the one that is spoken"},
+      {"--target-language", "--target-language; --task translate writes English"}};
+  const char *name = attn2c_first_given(arguments, useless);
+  for (int i = 0; i < 2 && name; i++)
+    if (strcmp(name, others[i][0]) == 0) return others[i][1];
+  return name || arguments->generate.n_best <= 1 ? name : "--n-best";
 }
 
 static int read_beam(const attn2c_generate_arguments *given, const attn2c_descriptor *model,
@@ -64,7 +42,7 @@ int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_d
                                attn2c_message *message) {
   static const char *const tasks[] = {NULL, "transcribe", "translate"};
   const attn2c_generate_arguments *given = &arguments->generate;
-  const char *other = useless(arguments);
+  const char *other = refused(arguments);
   int faults = 0;
   attn2c_transcribe_options asked = attn2c_transcribe_defaults();
   *format = arguments->answers == ATTN2C_ANSWERS_NONE ? ATTN2C_ANSWERS_TEXT : arguments->answers;

@@ -9,11 +9,36 @@
 #include "program/output.h"
 #include "program/run.h"
 #include "program/text/arrays.h"
-#include "program/text/boxes.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
+#include "model/text/page.h"
+#include "program/text/view.h"
+
+/* Numbers may be a list of JSON, too. */
+#define BETWEEN " \t\r,[]"
+
+/* Gives the words of a line its boxes; a line without boxes has no such words. Returns ATTN2C_OK, _FORMAT or
+ * _MEMORY; reader->fault says why. */
+static int read_boxes(attn2c_reader *reader, const attn2c_line *line) {
+  const char *at = line->boxes ? line->boxes : "";
+  ATTN2C_OWN int32_t *sides = malloc((strlen(at) / 2 + 1) * sizeof *sides);
+  size_t count = 0;
+  if (!sides) return attn2c_reader_fail(reader, ATTN2C_MEMORY, "no memory for its boxes");
+  for (at += strspn(at, BETWEEN); *at; at += strspn(at, BETWEEN)) {
+    const size_t width = strcspn(at, BETWEEN);
+    if (width >= 9 || strspn(at, "0123456789") < width)
+      return attn2c_reader_fail(reader, ATTN2C_FORMAT,
+                                "number %zu of its boxes is %.*s, but whole numbers from 0 to %d are allowed",
+                                count + 1, width < 40 ? (int)width : 40, at,
+                                (int)attn2c_reader_most_side(reader));
+    sides[count++] = (int32_t)strtol(at, NULL, 10);
+    at += width;
+  }
+  return attn2c_reader_page(reader, line->text, line->length, line->pair, line->pair_length,
+                            line->boxes ? sides : NULL, count);
+}
 
 /* Limits of the lines that are computed together: their number and their bytes. */
 #define MOST_LINES ATTN2C_GROUP_TEXTS
@@ -57,10 +82,6 @@ typedef struct {
   size_t similar_count;
 } job;
 
-static const attn2c_tensor *answer_of(const job *job) {
-  return &job->model->tensors[attn2c_primary_entry(job->model)->outputs[job->facts->output]];
-}
-
 static int takes_top(attn2c_answer answer) {
   return answer == ATTN2C_ANSWER_LABEL || answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_MASKED ||
          answer == ATTN2C_ANSWER_NEXT || answer == ATTN2C_ANSWER_LEXICAL;
@@ -68,7 +89,8 @@ static int takes_top(attn2c_answer answer) {
 
 /* True if the model gives one score for a text or a pair. */
 static int is_scorer(const job *job) {
-  const attn2c_tensor *tensor = answer_of(job);
+  const attn2c_tensor *tensor =
+      &job->model->tensors[attn2c_primary_entry(job->model)->outputs[job->facts->output]];
   return job->facts->answer == ATTN2C_ANSWER_LABEL &&
          (tensor->rank < 2 || tensor->shape[tensor->rank - 1] == 1);
 }
@@ -170,10 +192,6 @@ static int open_model(job *job, FILE *notes) {
   return status;
 }
 
-static int is_wanted(const job *job, int output) {
-  return attn2c_arrays_wants(job->arrays, output) || (job->prints && attn2c_answer_reads(job->facts, output));
-}
-
 static void forget_lines(job *job) {
   if (!job->is_open && job->source) attn2c_text_source_forget(job->source);
   attn2c_group_forget(&job->group);
@@ -184,7 +202,7 @@ static int encode_line(job *job, attn2c_text_tokens *tokens) {
   const attn2c_line line = job->line;
   if (job->is_open) return attn2c_reader_next_window(job->reader, tokens);
   job->texts++;
-  if (job->facts->boxes >= 0) ATTN2C_TRY(attn2c_boxes_read(job->reader, &line));
+  if (job->facts->boxes >= 0) ATTN2C_TRY(read_boxes(job->reader, &line));
   if (job->facts->answer == ATTN2C_ANSWER_SPAN && line.pair)
     return attn2c_reader_window(job->reader, line.text, line.length, line.pair, line.pair_length,
                                 job->arguments->stride, tokens);
@@ -196,11 +214,9 @@ static int begin_empty(job *job, attn2c_text_tokens *tokens) {
   static const attn2c_text_place nowhere;
   static const uint8_t special = 2;
   static const int32_t type;
-  if (job->facts->bos_token < 0) {
-    snprintf(job->reader->fault, sizeof job->reader->fault,
-             "has no tokens, and the tokenizer has no BOS token to begin with");
-    return ATTN2C_FORMAT;
-  }
+  if (job->facts->bos_token < 0)
+    return attn2c_reader_fail(job->reader, ATTN2C_FORMAT,
+                              "has no tokens, and the tokenizer has no BOS token to begin with");
   *tokens = (attn2c_text_tokens){
       .length = 1, .ids = &job->facts->bos_token, .types = &type, .places = &nowhere, .sources = &special};
   return ATTN2C_OK;
@@ -516,7 +532,8 @@ static int run_job(job *job, FILE *notes) {
     status =
         attn2c_arrays_open(job->reader, arguments, job->prints, job->gathers, &job->arrays, job->message);
   for (int o = 0; status == ATTN2C_OK && o < job->group.output_count; o++)
-    job->group.wanted[o] = (unsigned char)is_wanted(job, o);
+    job->group.wanted[o] = (unsigned char)(attn2c_arrays_wants(job->arrays, o) ||
+                                           (job->prints && attn2c_answer_reads(job->facts, o)));
   if (status == ATTN2C_OK && ranks) status = open_rank(job);
   if (status == ATTN2C_OK) status = open_model(job, notes);
   if (status == ATTN2C_OK && job->facts->boxes >= 0 && arguments->box_count == 0)

@@ -1,4 +1,3 @@
-/* generate_side.c - opens what is needed for the text of prompts and answers. */
 #include "program/text/generate_side.h"
 
 void attn2c_text_side_close(attn2c_text_side *side) {

@@ -1,4 +1,3 @@
-/* generate_turns.c - keeps the turns of a chat as messages for the template. */
 #include "program/text/generate_turns.h"
 
 #include <jansson.h>

@@ -1,4 +1,3 @@
-/* group.c - texts that are computed together. */
 #include "program/text/group.h"
 
 #include "program/inputs.h"
@@ -56,8 +55,7 @@ int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const at
   view->places = attn2c_copied(tokens->places, tokens->length * sizeof *tokens->places);
   view->sources = attn2c_copied(tokens->sources, tokens->length);
   if (view->ids && view->places && view->sources) return ATTN2C_OK;
-  snprintf(reader->fault, sizeof reader->fault, "no memory for a text's tokens");
-  return ATTN2C_MEMORY;
+  return attn2c_reader_fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
 }
 
 static void forget_last(attn2c_text_group *group) {
@@ -73,8 +71,7 @@ int attn2c_group_give_image(attn2c_text_group *group, const float *image) {
   if (view->image) return ATTN2C_OK;
   forget_last(group);
   reader->used = reader->texts[--reader->count].first;
-  snprintf(reader->fault, sizeof reader->fault, "no memory for a picture");
-  return ATTN2C_MEMORY;
+  return attn2c_reader_fail(reader, ATTN2C_MEMORY, "no memory for a picture");
 }
 
 int attn2c_group_run(attn2c_text_group *group, attn2c_context *context) {
@@ -87,8 +84,7 @@ int attn2c_group_run(attn2c_text_group *group, attn2c_context *context) {
     const int64_t elements = (int64_t)reader->count * attn2c_reader_elements(reader, o, group->rows);
     group->outputs[o] = attn2c_reserve((size_t)elements * sizeof(float) + 1);
     if (group->outputs[o]) continue;
-    snprintf(reader->fault, sizeof reader->fault, "no memory for the outputs");
-    return ATTN2C_MEMORY;
+    return attn2c_reader_fail(reader, ATTN2C_MEMORY, "no memory for the outputs");
   }
   return attn2c_reader_run(reader, context, group->rows, group->outputs);
 }

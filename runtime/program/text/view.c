@@ -1,4 +1,3 @@
-/* view.c - the view of a text with its tokens and the model's outputs. */
 #include "program/text/view.h"
 
 #include <math.h>

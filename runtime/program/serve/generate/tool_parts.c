@@ -1,4 +1,3 @@
-/* tool_parts.c - what the files that read calls of tools share: space, markers, words, and what a call is. */
 #include <ctype.h>
 
 #include "generate/draw.h"

@@ -473,30 +473,16 @@ static batch collect(attn2c_writing *w) {
 }
 
 /* Adds guesses to a call that has the last token of each answer. */
-static batch guess(attn2c_writing *w, const batch *plain) {
-  attn2c_guess_call *call = w->guesses;
-  batch b = {.count = 0};
-  for (int32_t i = 0; i < plain->count; i++) {
-    const place *p = &w->places[plain->sequences[i]];
-    const int32_t kept = attn2c_kept_ids_count(w->kept, plain->sequences[i]);
-    const attn2c_history history = history_of(w, p, kept);
-    if (w->drafter)
-      attn2c_drafter_ask(p->most - kept - 2, &call->guesses[i]);
-    else
-      attn2c_guess_next(&history, p->last, p->most - kept - 2, &call->guesses[i]);
+static void guess(attn2c_writing *w, batch *b) {
+  attn2c_guessed_text texts[ATTN2C_MOST_SEQUENCES];
+  for (int32_t i = 0; i < b->count; i++) {
+    const int32_t sequence = b->sequences[i];
+    const place *p = &w->places[sequence];
+    texts[i] =
+        (attn2c_guessed_text){history_of(w, p, attn2c_kept_ids_count(w->kept, sequence)), sequence, p->last};
   }
-  attn2c_guess_call_begin(call, plain->count, w->rows < w->call_rows ? w->rows : w->call_rows);
-  for (int32_t i = 0; i < plain->count && w->drafter; i++) {
-    const int32_t sequence = plain->sequences[i];
-    attn2c_drafter_write(w->drafter, call, i, sequence, attn2c_kept_ids_of(w->kept, sequence),
-                         attn2c_kept_ids_count(w->kept, sequence), w->places[sequence].last);
-  }
-  for (int32_t i = 0; i < plain->count; i++) {
-    int32_t ids[1 + ATTN2C_GUESSES] = {w->places[plain->sequences[i]].last};
-    memcpy(ids + 1, call->guesses[i].ids, sizeof call->guesses[i].ids);
-    add(w, &b, plain->sequences[i], ids, 1 + call->guesses[i].count);
-  }
-  return b;
+  attn2c_guess_texts(w->guesses, w->drafter, texts, b->count, w->rows < w->call_rows ? w->rows : w->call_rows,
+                     w->ids, b->counts);
 }
 
 /* Chooses tokens of an answer while they are as guessed. number: of the answer in the call. */
@@ -523,7 +509,7 @@ int attn2c_writing_step(void *writing) {
   look_all(w);
   batch b = collect(w);
   const int is_guessed = w->guesses && b.count > 0 && !b.reads;
-  if (is_guessed) b = guess(w, &b);
+  if (is_guessed) guess(w, &b);
   if (b.count > 0) {
     float *logits = w->logits;
     const int64_t begun = nanoseconds();

@@ -4,8 +4,6 @@
 #include "program/serve/text/routes.h"
 #include "program/system.h"
 
-static const attn2c_text_facts *facts_of(const attn2c_text_job *job) { return job->job.server->model->text; }
-
 char *attn2c_reply_embeddings(const attn2c_text_job *job, size_t *length) {
   const attn2c_texts_work *work = &job->work;
   return attn2c_embeddings_text(attn2c_served_name(job->job.server, job->work.adapter), work->values,
@@ -153,7 +151,7 @@ char *attn2c_reply_similarities(const attn2c_text_job *job, size_t *length) {
   json_t *list = json_array();
   int failed = 0;
   for (size_t i = 1; i < work->count; i++) {
-    const double likeness = attn2c_similarity_of(facts_of(job)->similarity, work->values,
+    const double likeness = attn2c_similarity_of(job->job.server->model->text->similarity, work->values,
                                                  work->values + i * work->width, (int64_t)work->width);
     failed |= json_array_append_new(list, attn2c_json_number(likeness)) != 0;
   }

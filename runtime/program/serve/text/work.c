@@ -1,4 +1,3 @@
-/* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
 
 #include "model/text/page.h"
@@ -73,16 +72,13 @@ static int make_image(const attn2c_text_group *group, const attn2c_asked_text *a
   attn2c_reader *reader = group->reader;
   char fault[ATTN2C_PICTURE_FAULT] = "no memory for its picture";
   int status = ATTN2C_MEMORY;
-  if (!asked->picture) {
-    snprintf(reader->fault, sizeof reader->fault, "has no image, which the model reads, too");
-    return ATTN2C_FORMAT;
-  }
+  if (!asked->picture)
+    return attn2c_reader_fail(reader, ATTN2C_FORMAT, "has no image, which the model reads, too");
   *image = malloc(attn2c_group_image(group));
   if (*image)
     status = attn2c_the_pictures->make(attn2c_the_picture_facts, asked->picture, asked->picture_size, *image,
                                        NULL, fault);
-  if (status != ATTN2C_OK) snprintf(reader->fault, sizeof reader->fault, "its image %s", fault);
-  return status;
+  return status == ATTN2C_OK ? status : attn2c_reader_fail(reader, status, "its image %s", fault);
 }
 
 /* Encodes a text, or its first window if its answer is a span of its pair. */
