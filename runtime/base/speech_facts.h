@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Timestamps in a second, and rows of features between two of them. */
-enum { ATTN2C_TIMESTAMPS_A_SECOND = 50, ATTN2C_TIMESTAMP_ROWS = 2 };
+/* Rows of features in a second, and between two timestamps. */
+enum { ATTN2C_SPEECH_ROWS_A_SECOND = 100, ATTN2C_TIMESTAMP_ROWS = 2 };
 
 typedef struct attn2c_speech_language {
   const char *code; /* "en" */

@@ -64,18 +64,6 @@ static void clean(writer *w) {
   }
 }
 
-/* Returns the bytes of the white space that the text [at, end) begins with; 0: it begins with none. */
-static int64_t white(const char *text, int64_t at, int64_t end) {
-  int is_valid = 0;
-  const size_t width = at < end ? attn2c_utf8_part(text + at, (size_t)(end - at), &is_valid) : 0;
-  return is_valid && text_is_space(attn2c_utf8_point(text + at, width)) ? (int64_t)width : 0;
-}
-
-/* Returns the beginning of the last character. */
-static int64_t last_of(const writer *w) {
-  return w->length > 0 ? (int64_t)text_before((const uint8_t *)w->text, (size_t)w->length) : 0;
-}
-
 int64_t attn2c_ctc_text(const attn2c_ctc *ctc, const float *logits, int64_t rows, char *text,
                         attn2c_ctc_word *words, int64_t *word_count) {
   writer w = {.text = text, .words = words};
@@ -87,8 +75,12 @@ int64_t attn2c_ctc_text(const attn2c_ctc *ctc, const float *logits, int64_t rows
     if (token >= 0 && !are_alike(ctc, token, ctc->blank)) add(&w, ctc, token, first, row);
     token = next, first = row;
   }
-  for (int64_t bytes; (bytes = white(text, last_of(&w), w.length)) > 0;) cut(&w, w.length - bytes, bytes);
-  for (int64_t bytes; (bytes = white(text, 0, w.length)) > 0;) cut(&w, 0, bytes);
+  const char *begin = text;
+  size_t kept = (size_t)w.length;
+  text_trim(&begin, &kept);
+  const int64_t before = begin - text, end = before + (int64_t)kept;
+  cut(&w, end, w.length - end);
+  cut(&w, 0, before);
   for (int64_t i = 0; i < w.length && ctc->lowers; i++)
     if (text[i] >= 'A' && text[i] <= 'Z') text[i] += 'a' - 'A';
   if (ctc->cleans) clean(&w);

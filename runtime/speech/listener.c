@@ -9,6 +9,7 @@
 #include "generate/answers.h"
 #include "speech/rules.h"
 #include "speech/segments.h"
+#include "text/unicode.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 
@@ -240,12 +241,18 @@ static int read_prompt(attn2c_listener *l, ear *e, const attn2c_window *window) 
   return status;
 }
 
-int attn2c_listener_text(attn2c_listener *l, const int32_t *ids, int32_t count, const char **text,
-                         size_t *length) {
+/* Sets *text to the text of those of ids that are below a limit. skips: without special ones. */
+static int decode(attn2c_listener *l, const int32_t *ids, int32_t count, int32_t limit, int skips,
+                  const char **text, size_t *length) {
   size_t n = 0;
   for (int32_t i = 0; i < count; i++)
-    if (ids[i] < l->speech->end || is_plain(l)) l->plain[n++] = ids[i];
-  return attn2c_text_decode(l->text, l->plain, n, 1, text, length);
+    if (ids[i] < limit || is_plain(l)) l->plain[n++] = ids[i];
+  return attn2c_text_decode(l->text, l->plain, n, skips, text, length);
+}
+
+int attn2c_listener_text(attn2c_listener *l, const int32_t *ids, int32_t count, const char **text,
+                         size_t *length) {
+  return decode(l, ids, count, l->speech->end, 1, text, length);
 }
 
 int attn2c_listener_words(attn2c_listener *l, const int32_t *ids, int32_t count, int32_t language,
@@ -267,11 +274,12 @@ int attn2c_listener_tokens(attn2c_listener *l, const char *text, const int32_t *
   return status;
 }
 
-/* Finds how well zlib packs the text of the answer. */
+/* Finds how well zlib packs the text of the answer. To OpenAI's Whisper languages in it are text, too. */
 static int compress_text(attn2c_listener *l, ear *e) {
   const char *text;
   size_t length;
-  ATTN2C_TRY(attn2c_listener_text(l, e->ids, e->heard.count, &text, &length));
+  ATTN2C_TRY(decode(l, e->ids, e->heard.count, l->speech->no_timestamps + 1, is_plain(l), &text, &length));
+  text_trim(&text, &length);
   uLongf size = compressBound((uLong)length);
   if (size > l->capacity) {
     unsigned char *moved = realloc(l->packed, size);
@@ -315,6 +323,7 @@ static int find_times(attn2c_listener *l, ear *e, int is_cut) {
                                       heard};
     attn2c_speech_times(l->speech, &attended, l->aligning, e->times);
   }
+  for (int32_t i = 0; i < count; i++) e->times[i] *= ATTN2C_TIMESTAMP_ROWS;
   if (is_cut) e->times[count] = count > 0 ? e->times[count - 1] : 0;
   return ATTN2C_OK;
 }
@@ -328,9 +337,11 @@ static int end_attempt(attn2c_listener *l, ear *e, attn2c_message *message) {
   const int is_cut = answer->end != ATTN2C_END_TOKEN;
   heard->count = answer->count - !is_cut;
   heard->temperature = l->options.temperatures[e->attempt];
-  heard->score = e->batch == l->drawing
-                     ? answer->score / answer->count
-                     : answer->score * pow(answer->count, l->options.beam.length_penalty - 1);
+  /* An answer that was cut counts a token for its end, as OpenAI's Whisper does. */
+  const double sum = e->batch == l->drawing
+                         ? answer->score
+                         : answer->score * pow(answer->count, l->options.beam.length_penalty);
+  heard->score = sum / (heard->count + 1);
   memcpy(e->ids, answer->ids, (size_t)answer->count * sizeof *e->ids);
   attn2c_answers_release(e->batch, e->in_batch);
   e->batch = NULL;

@@ -43,7 +43,7 @@ typedef struct attn2c_window {
 /* The answer to a window, until the next window at its place begins. */
 typedef struct attn2c_heard {
   const int32_t *ids;   /* [count], without the token that ends an answer */
-  const int32_t *times; /* [count] when each ends, in timestamps from the window's beginning; NULL: no */
+  const int32_t *times; /* [count] when each ends, in rows from the window's beginning; NULL: no */
   int32_t count;
   int32_t language;   /* index; -1: the model has none */
   double temperature; /* of the attempt */

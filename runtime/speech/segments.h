@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Tokens [first, first + count) of an answer, and when they are said, in timestamps of the window. */
+/* Tokens [first, first + count) of an answer, and when they are said, in rows of the window's features. */
 typedef struct attn2c_segment {
   int32_t first, count;
   int32_t begin, end;

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "text/unicode.h"
+
 /* Text that was drawn at a higher temperature is not gone on from. */
 #define MOST_TEMPERATURE 0.5
 
@@ -92,10 +94,12 @@ int attn2c_transcriber_begin(attn2c_transcriber *t, const char *name, const char
   t->name = name, t->language = t->options->language;
   t->before_count = 0, t->windows = 0;
   if (!prompt) return ATTN2C_OK;
-  char *spaced = malloc(strlen(prompt) + 2), lines[400];
+  size_t length = strlen(prompt);
+  char *spaced = malloc(length + 2), lines[400];
   if (!spaced) return no_memory(t, message);
-  spaced[0] = ' ';
-  strcpy(spaced + 1, prompt + strspn(prompt, " "));
+  text_trim(&prompt, &length);
+  memcpy(spaced + 1, prompt, length);
+  spaced[0] = ' ', spaced[length + 1] = '\0';
   attn2c_message why = attn2c_message_make(lines, sizeof lines);
   const int status = attn2c_listener_tokens(t->listener, spaced, &ids, &count, &why);
   if (status == ATTN2C_OK) remember(t, ids, count);
@@ -158,23 +162,16 @@ int attn2c_transcriber_samples(attn2c_transcriber *t, attn2c_samples *samples, a
   return ATTN2C_OK;
 }
 
-static int is_blank(const char *text, size_t length) {
-  for (size_t i = 0; i < length; i++)
-    if (!memchr(" \t\r\n", text[i], 4)) return 0;
-  return 1;
-}
-
 /* Divides an answer into segments. Without timestamps all of it is one, with the tokens of times in it. */
 static void divide(attn2c_transcriber *t, const attn2c_heard *heard) {
   const int64_t left = t->rows.count - t->row;
   const int32_t rows = (int32_t)(left < t->rows.window ? left : t->rows.window);
-  const int32_t end = rows / ATTN2C_TIMESTAMP_ROWS;
   int32_t next = rows;
   t->found = t->taken = 0;
   if (!heard->is_silent && !is_plain(t) && (t->options->is_timed || t->rows.is_long)) {
     t->found = attn2c_segments(t->speech, heard->ids, heard->count, rows, t->segments, &next);
   } else if (!heard->is_silent) {
-    t->segments[0] = (attn2c_segment){0, heard->count, 0, end > 0 ? end : 1};
+    t->segments[0] = (attn2c_segment){0, heard->count, 0, rows};
     t->found = 1;
   }
   t->next = next < 1 ? rows : next;
@@ -213,10 +210,11 @@ static int listen(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
   return attn2c_listener_begin(t->listener, t->place, &begun, message);
 }
 
-/* Returns the seconds of a time in the window. In a piece of a plain model all times but 0 are its end. */
-static double seconds(const attn2c_transcriber *t, int32_t time) {
-  if (is_plain(t)) return t->begin + (time > 0 ? t->length : 0);
-  return t->begin + (double)(t->row / ATTN2C_TIMESTAMP_ROWS + time) / ATTN2C_TIMESTAMPS_A_SECOND;
+/* Returns the seconds of a row of the window. In a piece of a plain model all rows but the first are its end.
+ */
+static double seconds(const attn2c_transcriber *t, int32_t row) {
+  if (is_plain(t)) return t->begin + (row > 0 ? t->length : 0);
+  return t->begin + (double)(t->row + row) / ATTN2C_SPEECH_ROWS_A_SECOND;
 }
 
 /* Finds the words of a segment. A word begins when the token before it ends. */
@@ -256,7 +254,10 @@ static int take(attn2c_transcriber *t, const attn2c_heard *heard, attn2c_said *s
   if (heard->language >= 0) said->language = t->speech->languages[heard->language].code;
   ATTN2C_TRY(t->options->has_words ? find_words(t, heard, segment, said) : ATTN2C_OK);
   ATTN2C_TRY(attn2c_listener_text(t->listener, said->ids, said->count, &said->text, &said->length));
-  *is_said = segment->begin != segment->end && !is_blank(said->text, said->length);
+  const char *text = said->text;
+  size_t length = said->length;
+  text_trim(&text, &length);
+  *is_said = segment->begin != segment->end && length > 0;
   if (*is_said) remember(t, said->ids, said->count);
   return ATTN2C_OK;
 }

@@ -1,6 +1,8 @@
 /* words.c - tokens become parts that end with a whole character, and parts become words. */
 #include "speech/words.h"
 
+#include "text/unicode.h"
+
 static const char unknown[] = "\xef\xbf\xbd"; /* stands for bytes that are no character */
 
 typedef struct {
@@ -17,24 +19,13 @@ static size_t find(piece in, piece wanted) {
 
 static piece of(const char *text) { return (piece){text, strlen(text)}; }
 
-/* Returns the bytes of the space at the beginning, or at the end, of a text; 0: there is none. */
-static size_t space_of(piece in, int is_end) {
-  static const char *const spaces[] = {" ",    "\t",   "\n",   "\v",   "\f",       "\r",
-                                       "\x1c", "\x1d", "\x1e", "\x1f", "\xc2\xa0", "\xe3\x80\x80"};
-  for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
-    const size_t bytes = strlen(spaces[i]);
-    if (in.length >= bytes && memcmp(in.text + (is_end ? in.length - bytes : 0), spaces[i], bytes) == 0)
-      return bytes;
-  }
-  return 0;
+static piece trimmed(piece in) {
+  text_trim(&in.text, &in.length);
+  return in;
 }
 
-/* True if a text without the spaces at its ends is part of a list of punctuation; so is an empty one. */
-static int is_of(piece in, const char *list) {
-  for (size_t bytes; (bytes = space_of(in, 0)) > 0;) in.text += bytes, in.length -= bytes;
-  for (size_t bytes; (bytes = space_of(in, 1)) > 0;) in.length -= bytes;
-  return in.length == 0 || find(of(list), in) < strlen(list);
-}
+/* True if a text is part of a list of punctuation; so is an empty one. */
+static int is_of(piece in, const char *list) { return in.length == 0 || find(of(list), in) < strlen(list); }
 
 int attn2c_speech_is_dense(const char *code) {
   static const char *const codes[] = {"ja", "lo", "my", "th", "yue", "zh"};
@@ -92,7 +83,7 @@ static void join_parts(attn2c_spoken_words *words) {
     const attn2c_spoken *part = &words->list[i];
     const piece text = text_of(words, part);
     const int is_word =
-        kept == 0 || begins_with_space(text) || is_of(text, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
+        kept == 0 || begins_with_space(text) || is_of(trimmed(text), "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
     if (is_word) words->list[kept++] = *part;
     if (is_word) continue;
     words->list[kept - 1].count += part->count, words->list[kept - 1].end = part->end;
@@ -113,7 +104,7 @@ static void join_punctuation(attn2c_spoken_words *words) {
   attn2c_spoken *list = words->list;
   for (int32_t to = words->count - 1, i = to - 1; i >= 0; i--) {
     const piece text = text_of(words, &list[i]);
-    if (begins_with_space(text) && is_of(text, "\"'\u201c\u00bf([{-"))
+    if (begins_with_space(text) && is_of(trimmed(text), "\"'\u201c\u00bf([{-"))
       give(&list[i], &list[to]);
     else
       to = i;
@@ -121,8 +112,7 @@ static void join_punctuation(attn2c_spoken_words *words) {
   for (int32_t to = 0, i = 1; i < words->count; i++) {
     const piece text = text_of(words, &list[i]), before = text_of(words, &list[to]);
     const int ends_with_space = before.length > 0 && before.text[before.length - 1] == ' ';
-    if (!ends_with_space && space_of(text, 0) + space_of(text, 1) == 0 &&
-        is_of(text, "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001"))
+    if (!ends_with_space && is_of(text, "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001"))
       give(&list[i], &list[to]);
     else
       to = i;

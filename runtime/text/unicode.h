@@ -59,6 +59,8 @@ static inline int text_is_white(uint32_t point) {
 static inline int text_is_space(uint32_t point) {
   return text_is_white(point) || (point >= 0x1c && point <= 0x1f);
 }
+/* Takes white space from both ends of a text, as str.strip of Python does. */
+void text_trim(const char **text, size_t *length);
 int text_is_control(uint32_t point);     /* characters that BertNormalizer removes */
 int text_is_chinese(uint32_t point);     /* characters that BertNormalizer puts spaces around */
 int text_is_nonspacing(uint32_t point);  /* Mn */
