@@ -1,10 +1,11 @@
 -- program.lua: builds the program of a description, as `check` does, without the libraries that `build` makes. With
 -- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
 -- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text, and with --serve it has
--- the command `serve`. A program with --answers has no trace and no profile, so that it neither checks nor times
--- itself. With --notes the lines for the user are said. Its exit codes are as in attn2c.
---   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--serve] [--answers]
---     [KEY=VALUE ...]
+-- the command `serve`, with --chat=FILE another chat template. A program with --answers has no trace and no profile, so
+-- that it neither checks nor times itself. With --notes the lines for the user are said. Its exit codes are as in
+-- attn2c.
+--   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--serve] [--chat=FILE]
+--     [--answers] [KEY=VALUE ...]
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
 -- A BUILD is such words, a line each. If a build fails, FOLDER.log says why, and there is no FOLDER.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -98,7 +99,7 @@ local function make(words)
   recipe.jobs = options.answers and jobs_of_answers or all_jobs
   local done, value = xpcall(function()
     local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
-      exposed = options.exposed and true or nil, with_text = options.text ~= nil })
+      exposed = options.exposed and true or nil, with_text = options.text ~= nil, chat_template = options.chat })
     for _, line in ipairs(options.notes and state.notes or {}) do io.stderr:write(line, "\n") end
     if options.answers then join(state, not options.only) end
     build.make(state, words[2], root, { only = options.only or state.spec.name, serves = options.serve ~= nil })

@@ -318,11 +318,12 @@ function helper.compiling(compiler, level)
 end
 
 --- Fills a cache, CACHE/attn2c, with the runtime's objects by `helper.quick`, its archives, and a small model's
---- results. is_thin: only with seven of eight objects; a build has to make the others, and the archives.
-function helper.seed(cache, is_thin)
+--- results. is_thin: only with seven of eight objects; a build has to make the others, and the archives. providers: of
+--- the kernels that builds with this cache have (default: all).
+function helper.seed(cache, is_thin, providers)
   local folder = helper.folder()
   helper.write(folder .. "/seed.lua", [[return { name = "seed", d_model = 16, heads = 2, seq = 4, layers = 1 }]])
-  for _, kernels in ipairs { "c", "libxsmm" } do
+  for _, kernels in ipairs(providers or { "c", "libxsmm" }) do
     local root = helper.shell(helper.absolute_root())
     helper.succeeds(("SEED_CACHE=%s %s lua5.4 %s/tests/seed.lua %s/gen/attn2c build seed.lua kernels=%s"):format(
       helper.shell(cache), is_thin and "SEED_THIN=1" or "", root, root, kernels), folder)

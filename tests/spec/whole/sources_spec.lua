@@ -3,6 +3,7 @@
 -- tests/oracle/definition.py.
 local helper = require("tests.spec.helper")
 local cases = dofile(helper.root .. "/tests/oracle/cases.lua")
+local version = require("common.version")
 
 local FLAGS = helper.optimised_runtime
 local root = helper.shell(helper.absolute_root())
@@ -57,9 +58,9 @@ describe("a model with an encoder and a context", function()
   end)
 
   for i, keys in ipairs(helper.sample(models, 4)) do
-    -- The first for both; in `make test` each other for one.
+    -- In `make test` each for one number of workers: the first for two.
     local first, last = 1, 2
-    if i > 1 and not helper.is_long then first, last = i % 2 + 1, i % 2 + 1 end
+    if not helper.is_long then first, last = i % 2 + 1, i % 2 + 1 end
     it(("is right for %d to %d workers: "):format(first, last) .. keys[1]:gsub("%s+", " "), function()
       helper.write(("%s/reader%d.lua"):format(folder, i), ([[return { name = "reader", d_model = 48, heads = 4,
         input = tokens { vocab = 40 }, output = { vocabulary {} }, %s, memory = encoder { %s } }]]):format(
@@ -117,13 +118,24 @@ describe("its library", function()
   setup(function() folder = helper.folder() end)
   teardown(helper.clean)
 
+  -- In `make test` one build has all results; the others have only the library that is used.
+  local function build(is_whole)
+    if is_whole or helper.is_long then
+      runs(("lua5.4 %s/gen/attn2c build description.lua --libraries -o reader"):format(root))
+      return
+    end
+    local library = "libreader.so." .. version.abi
+    runs(("rm -rf reader; lua5.4 %s/tests/program.lua description.lua reader --answers --only=%s && ln -s %s "
+      .. "reader/libreader.so"):format(root, library, library))
+  end
+
   local HOST = "%s -Wall -Wextra -Wpedantic -Werror -Ireader %s/tests/c/host_sources.c -o host -Lreader -lreader "
     .. "-Wl,-rpath,$PWD/reader && ./host model.safetensors source_ids ids logits saved"
 
   for i, name in ipairs { "post", "t5", "apart" } do
     it("computes what the definition says: " .. name, function()
       local expected = unpacked(name)
-      runs(("lua5.4 %s/gen/attn2c build description.lua --libraries -o reader"):format(root))
+      build(i == 1)
       runs(HOST:format(i == 1 and "g++ -std=c++11 -x c++" or "gcc -std=c99", root))
       local got = { shape = expected.shape:gsub(" ", ""), format = "<f", bytes = helper.read(folder .. "/logits") }
       assert.is_nil(cases.difference(expected, got))
@@ -133,7 +145,7 @@ describe("its library", function()
   for _, name in ipairs { "pictures", "frames" } do
     it("reads sources of one length from Python: " .. name, function()
       local expected = unpacked(name)
-      runs(("lua5.4 %s/gen/attn2c build description.lua --libraries -o reader"):format(root))
+      build(false)
       runs(("/usr/bin/python3 -W error %s/tests/bindings/sources.py reader"):format(root))
       local got = { shape = expected.shape:gsub(" ", ""), format = "<f", bytes = helper.read(folder .. "/logits") }
       assert.is_nil(cases.difference(expected, got))

@@ -17,8 +17,9 @@ local names = {}
 for name in lfs.dir(goldens) do if name:sub(1, 1) ~= "." then names[#names + 1] = name end end
 table.sort(names)
 
--- Folders of T5's kinds that are also written as GGUF files, with the names of gaps of their tokenizers.
-local as_gguf = { t5 = 100, mt5 = 3, umt5 = 3 }
+-- Folders of T5's kinds that are also written as GGUF files, with the names of gaps of their tokenizers. A file of mt5
+-- differs from one of umt5 in that one table of positions stands for all layers, as in t5.
+local as_gguf = { t5 = 100, mt5 = helper.is_long and 3 or nil, umt5 = 3 }
 
 -- Returns the words that keep a folder's adapters next to its weights.
 local function adapters(name)
