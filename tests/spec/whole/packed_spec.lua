@@ -32,7 +32,7 @@ local function attn2c(...)
 end
 
 -- The words that build only a program, in a folder.
-local function program(description, folder, ...)
+local function program_of(description, folder, ...)
   return { "lua5.4", root .. "/tests/program.lua", description, folder, ... }
 end
 
@@ -89,7 +89,7 @@ describe("a packed file", function()
   end)
 
   it("has the same bytes in a pipe, with memory for one weight", function()
-    runs(program("tiny.lua", "narrow", "--answers", "precision=int8", "target=generic", "name=narrow"))
+    runs(program_of("tiny.lua", "narrow", "--answers", "precision=int8", "target=generic", "name=narrow"))
     for program, weights in pairs { ["tiny/tiny"] = "tiny.st", ["narrow/narrow"] = "narrow.st" } do
       runs { program, "pack", "--weights", weights, "-o", "file.weights" }
       helper.succeeds(("%s pack --weights %s -o /dev/stdout | cat >piped.weights"):format(program, weights), here)
@@ -151,19 +151,19 @@ describe("a packed file", function()
 
   it("of another model or description is refused with what to do", function()
     write("other.lua", (TINY:gsub('"tiny"', '"other"')))
-    runs(program("other.lua", "other", "--answers"))
+    runs(program_of("other.lua", "other", "--answers"))
     fails({ "other/other", "check", "--weights", "tiny.weights" }, 3,
       { "for another model, tiny; this is other; pack them again: other pack --weights CHECKPOINT -o FILE" })
     write("longer.lua", (TINY:gsub("seq = 5", "seq = 6")))
-    runs(program("longer.lua", "longer", "--answers"))
+    runs(program_of("longer.lua", "longer", "--answers"))
     fails({ "longer/tiny", "check", "--weights", "tiny.weights" }, 3, { "for another description of tiny (" })
-    runs(program("tiny.lua", "plain", "--answers", "target=x86_64"))
+    runs(program_of("tiny.lua", "plain", "--answers", "target=x86_64"))
     local target = read("tiny.weights"):match("^%Z+", 81)
     fails({ "plain/tiny", "check", "--weights", "tiny.weights" }, 3, { target == "x86_64"
       and "for another description of tiny (" -- the machine has no more
       or ("for another target, %s; this build is for x86_64; pack them again: tiny pack "):format(target) })
     -- With the same description and other tiles.
-    runs(program("tiny.lua", "tiles", "--answers", "plan.panel=16"))
+    runs(program_of("tiny.lua", "tiles", "--answers", "plan.panel=16"))
     runs { "tiles/tiny", "pack", "--weights", "tiny.st", "-o", "tiles.weights" }
     assert.equal(expected:sub(1, 128), answer("tiles/tiny", "tiles.weights"):sub(1, 128))
     local ours, theirs = read("tiny.weights"), read("tiles.weights")

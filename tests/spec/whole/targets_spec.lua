@@ -142,9 +142,12 @@ describe("a library for several targets", function()
       assert.truthy(text:find(("in use       %s; the lines below describe it\n"):format(name), 1, true), text)
       _, text = try { "qemu-x86_64", "-cpu", machine, "tiny/tiny", "info", "--json" }
       assert.truthy(text:find(('"in_use": "%s"'):format(name), 1, true), text)
-      local code, output = try { "qemu-x86_64", "-cpu", machine, "tiny/tiny", "check" }
-      assert.equal(0, code)
-      assert.truthy(output:find(" 0 failed\n", 1, true), output)
+      -- A check takes seconds there; that of avx2 runs above on any machine that has it.
+      if helper.is_long or name == "x86_64" then
+        local code, output = try { "qemu-x86_64", "-cpu", machine, "tiny/tiny", "check" }
+        assert.equal(0, code)
+        assert.truthy(output:find(" 0 failed\n", 1, true), output)
+      end
     end
     assert.truthy(runs { "tiny/tiny", "info" }:find("in use       " .. runnable()[1], 1, true))
   end)
@@ -247,8 +250,9 @@ except Exception as error:
     for _, name in ipairs(runnable()) do
       assert.equal(answer(name, "tiny/tiny", "--weights", "tiny.st"), answer(name, "embedded/tiny"))
     end
-    local code = try { "qemu-x86_64", "-cpu", "Nehalem", "embedded/tiny", "check" }
-    assert.equal(0, code)
+    runs { "qemu-x86_64", "-cpu", "Nehalem", "embedded/tiny", "run", "--input", "ids=ids.npy", "--input",
+      "lengths=lengths.npy", "--output", "logits=emulated.npy" }
+    assert.equal(answer("x86_64", "tiny/tiny", "--weights", "tiny.st"), files.read(here .. "/emulated.npy"))
   end)
 
   it("has kernels of libxsmm for the best", function()
