@@ -187,7 +187,7 @@ def translations():
 def pictures():
     """The functions give what the methods of Model give, one by one."""
     arrays = [np.random.RandomState(i).randint(0, 256, (20 + 9 * i, 31 - 3 * i, 3), "uint8") for i in range(3)]
-    for name in built("vit_labels", "clip_image", "blip"):
+    for name in built("vit_wider", "clip_image", "blip"):
         module, weights = module_of(name), GOLDENS / name
         with module.Pipeline(weights) as of:
             images = of.model.images(arrays)
@@ -198,7 +198,7 @@ def pictures():
                 continue
             output = of._facts.output
             rows = np.concatenate([of.model.forward(**{of._facts.inputs[0]: images[i:i + 1]})[output] for i in range(3)])
-            if name == "vit_labels":
+            if name == "vit_wider":
                 shares = np.exp(rows.astype("float64")) / np.exp(rows.astype("float64")).sum(axis=1, keepdims=True)
                 got = of.classify(arrays, batch_size=2)
                 assert near([score for _, score in got], shares.max(axis=1)) and len({type(label) for label, _ in got}) == 1
