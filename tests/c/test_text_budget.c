@@ -3,6 +3,7 @@
  * tokens.
  */
 #include "golden_text.h"
+#include "long.h"
 #include "scratch.h"
 #include "text/budget.h"
 #include "text/stages.h"
@@ -80,12 +81,6 @@ static const char *const units[] = {"a",
                                     "[MASK]",
                                     "<mask> ",
                                     "\r\n "};
-
-/* True in `make test-long`. */
-static int is_long(void) {
-  const char *word = getenv("ATTN2C_TEST_LONG");
-  return word && *word;
-}
 
 static void check_growth(const char *name, const tokenizer *t) {
   const size_t bytes = is_long() ? 4096 : 1024;
