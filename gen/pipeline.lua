@@ -112,9 +112,9 @@ function pipeline.step(state, name, unchecked)
   if checks[name] and not unchecked then each(state, name, checks[name]) end
 end
 
--- Garbage is collected when memory has grown to PAUSE hundredths of what the last collection left. Passes keep their
--- results, so that collecting often frees little: for a small model it would take a twentieth of the time.
-local PAUSE, SMALL_PAUSE, SMALL_KB = 300, 1000, 16384
+-- Garbage is collected when memory has grown to some hundredths of what the last collection left, within these bounds
+-- and up to ROOM_KB if they allow it. Passes keep their results, so that collecting often frees little.
+local LEAST_PAUSE, MOST_PAUSE, ROOM_KB = 300, 1000, 256 * 1024
 
 --- Runs the passes up to `last` (default: all) and returns the state; state.notes has lines for the user. Raises
 --- faults (faults.lua) for mistakes that the user can correct.
@@ -138,7 +138,8 @@ function pipeline.run(root, file, overrides, last, wanted)
     embeds = wanted.embeds, with_text = wanted.with_text, with_texts = wanted.with_texts,
     chat_template = wanted.chat_template, exposed = wanted.exposed }
   for i, name in ipairs(pipeline.passes) do
-    collectgarbage("incremental", collectgarbage("count") > SMALL_KB and PAUSE or SMALL_PAUSE)
+    local pause = math.floor(ROOM_KB * 100 / collectgarbage("count"))
+    collectgarbage("incremental", math.max(LEAST_PAUSE, math.min(pause, MOST_PAUSE)))
     if wanted.watch then wanted.watch(i, state) end
     if gather[name] then gather[name](state) end
     pipeline.step(state, name, wanted.unchecked)

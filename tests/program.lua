@@ -1,10 +1,11 @@
 -- program.lua: builds the program of a description, as `check` does, without the libraries that `build` makes. With
 -- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
 -- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text, and with --serve it has
--- the command `serve`. A program with --answers has no trace and no profile, so that it neither checks nor times
--- itself. With --notes the lines for the user are said. Its exit codes are as in attn2c.
---   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--serve] [--answers]
---     [KEY=VALUE ...]
+-- the command `serve`, with --chat=FILE another chat template. A program with --answers has no trace and no profile, so
+-- that it neither checks nor times itself. With --library there is the shared library, too, for the Python module. With
+-- --notes the lines for the user are said. Its exit codes are as in attn2c.
+--   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--serve] [--chat=FILE]
+--     [--answers] [--library] [KEY=VALUE ...]
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
 -- A BUILD is such words, a line each. If a build fails, FOLDER.log says why, and there is no FOLDER.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -15,6 +16,7 @@ local facts = require("commands.machine.facts")
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
+local libuv = require("common.libuv")
 local linkage = require("data.linkage")
 local pipeline = require("pipeline")
 local recipe = require("commands.build.recipe")
@@ -88,6 +90,19 @@ local function jobs_of_answers(spec, ...)
   return kept
 end
 
+local needed = recipe.needed
+
+-- Takes several names, with a comma between two.
+function recipe.needed(jobs, names)
+  local list, seen = {}, {}
+  for name in names:gmatch("[^,]+") do
+    for _, job in ipairs(needed(jobs, name)) do
+      if not seen[job.name] then list[#list + 1], seen[job.name] = job, true end
+    end
+  end
+  return list
+end
+
 -- Builds what words say. Returns nil, or a fault.
 local function make(words)
   local options, overrides = {}, {}
@@ -98,10 +113,13 @@ local function make(words)
   recipe.jobs = options.answers and jobs_of_answers or all_jobs
   local done, value = xpcall(function()
     local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
-      exposed = options.exposed and true or nil, with_text = options.text ~= nil })
+      exposed = options.exposed and true or nil, with_text = options.text ~= nil, chat_template = options.chat })
     for _, line in ipairs(options.notes and state.notes or {}) do io.stderr:write(line, "\n") end
-    if options.answers then join(state, not options.only) end
-    build.make(state, words[2], root, { only = options.only or state.spec.name, serves = options.serve ~= nil })
+    if options.answers then join(state, not (options.only or options.library)) end
+    local name = state.spec.name
+    local program = options.library and name .. "," .. recipe.soname(name) or name
+    build.make(state, words[2], root, { only = options.only or program, serves = options.serve ~= nil })
+    if options.library then libuv.fs_symlink(recipe.soname(name), ("%s/lib%s.so"):format(words[2], name)) end
   end, function(value)
     return faults.is(value) and value or { code = 70, lines = { debug.traceback(tostring(value), 2) } }
   end)

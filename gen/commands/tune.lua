@@ -382,7 +382,8 @@ function Tuner:compare(choices)
   for i = 1, FINAL_PAIRS do
     if i > LEAST_PAIRS and self:elapsed() + 3 * model.run_seconds > (1 - ENDING) * self.budget then break end
     self:report(("the choice against the rule, %d of %d"):format(i, FINAL_PAIRS))
-    local rule, choice = model:run_rule(), model:run(built, i == 1)
+    if i == 1 then model:run(built, true) end
+    local rule, choice = model:run_rule(), model:run(built)
     whole[i] = choice.ms / rule.ms
     for key in pairs(choices) do
       runs[key] = runs[key] or { ratios = {}, times = {}, rule_times = {} }

@@ -56,7 +56,8 @@ local function fusion_of(state, leading, epilogue, ends, rows)
     fusion.sums = fusion.types.c ~= "f32" and leading.result or nil
     fusion.key = tuning.key(leading, epilogue, rows)
     local own = state.parameters.of(fusion.key, weight)
-    fusion.panels = scaled.panels(state.weights.layouts[weight.name].each, targets.by_name[state.spec.target])
+    fusion.panels = state.plan.memoise("panels", scaled.panels, state.weights.layouts[weight.name].each,
+      targets.by_name[state.spec.target])
     fusion.experts = weight.experts
     own.panel = fusion.panels.panel
     fusion.parameters = own

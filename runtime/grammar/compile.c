@@ -100,10 +100,12 @@ static uint32_t make_set(maker *m, const tree_node *node, uint32_t next) {
                  {0x800, 0xffff, 0xe0, 4096, 2},
                  {0x10000, 0x10ffff, 0xf0, 262144, 3}};
   point_set set = {.points = node->b ? m->tree->points + node->a : NULL, .count = node->b, .next = next};
+  const uint32_t first = node->b ? set.points[0].low : 1, last = node->b ? set.points[node->b - 1].high : 0;
   range_list ranges;
   ranges.count = 0;
-  for (int i = 0; i < 4; i++) {
-    set.low = lengths[i].low, set.high = lengths[i].high;
+  for (int i = 0; i < 4; i++) { /* nothing is asked outside of first .. last, as repetitions have many sets */
+    const uint32_t low = lengths[i].low, high = lengths[i].high;
+    set.low = low > first ? low : first, set.high = high < last ? high : last;
     for (uint32_t at = set.low / lengths[i].step; at <= set.high / lengths[i].step; at++)
       if (m->status == ATTN2C_OK && covers(&set, at * lengths[i].step, (at + 1) * lengths[i].step - 1))
         add_range(&ranges, lengths[i].lead + at, make_tail(m, &set, at * lengths[i].step, lengths[i].left));

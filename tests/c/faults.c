@@ -37,6 +37,7 @@ int __wrap_rename(const char *from, const char *to);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int descriptor, off_t offset);
 int __wrap_munmap(void *at, size_t size);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+size_t __wrap_attn2c_system_memory(void);
 
 typedef struct {
   long calls_left; /* 0: not armed */
@@ -193,3 +194,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
   *now = (struct timespec){.tv_sec = faults_time / 1000000000, .tv_nsec = faults_time % 1000000000};
   return 0;
 }
+
+/* A machine of little memory, of which the rate of reads is measured in a smaller block. */
+size_t __wrap_attn2c_system_memory(void) { return (size_t)64 << 20; }

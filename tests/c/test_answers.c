@@ -3,6 +3,7 @@
  * Answers of beams are compared with a search that sorts all candidates. */
 #include "fake_calls.h"
 #include "generate/kept_ids.h"
+#include "long.h"
 
 static void check_neighbours(const attn2c_sampling *sampling) {
   static answer alone[PROMPTS], beside[PROMPTS];
@@ -358,6 +359,8 @@ Test(beams, as_the_slow_search) {
   for (int32_t beams = 2; beams <= MOST_BEAMS; beams += 2)
     for (int stopping = 0; stopping < 3; stopping++)
       for (int i = 0; i < 5; i++) {
+        /* In `make test` each two of number, way to stop and penalty occur together. */
+        if (!is_long() && (beams / 2 + stopping + i) % 2 != 0) continue;
         attn2c_beam_options o = ONE;
         o.beams = beams;
         o.length_penalty = penalties[i];

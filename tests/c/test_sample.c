@@ -5,6 +5,7 @@
 #include "drawing.h"
 #include "faults.h"
 #include "generate/mass.h"
+#include "long.h"
 #include "probabilities.h"
 #include "sampled.h"
 
@@ -376,7 +377,7 @@ Test(sample, random_options) {
   static const double numbers[] = {0,        1,   0.5, 1e-30, 1e30,    -1,     NAN,
                                    INFINITY, 0.9, 2,   1e-12, FLT_MIN, FLT_MAX};
   int made = 0, refused = 0;
-  for (uint64_t seed = 0; seed < 4000; seed++) {
+  for (uint64_t seed = 0; seed < (is_long() ? 4000 : 2000); seed++) {
     uint64_t n = 0;
 #define DRAW(limit) attn2c_draw_below(attn2c_draw_bits(seed, n++), (limit))
 #define NUMBER      (DRAW(3) ? 0.25 + (double)DRAW(1000) * 0.00075 : numbers[DRAW(13)])

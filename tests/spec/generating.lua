@@ -11,11 +11,11 @@ local shell = helper.shell
 local places = { next = root .. "/tests/hf/texts/next", llama = root .. "/tests/generate/llama" }
 
 -- The llama's context is long enough for an answer that Ctrl-C can end.
-local builds = { next = "--chat-template " .. shell(places.llama .. "/chat_template.jinja"), llama = "context=20000" }
+local builds = { next = "--chat-template=" .. shell(places.llama .. "/chat_template.jinja"), llama = "context=20000" }
 
 --- Returns the functions of a spec that works in a folder of out/spec. build() builds the `wanted` names of `places`
---- there, with `more` words of a command line.
-function generating.new(own, wanted, more)
+--- there, with `more` words of a command line: programs alone, but all results of those in the set `whole`.
+function generating.new(own, wanted, more, whole)
   local folder = root .. "/out/spec/" .. own
 
   local function run(command)
@@ -86,18 +86,30 @@ function generating.new(own, wanted, more)
     return list, text:match("'shape': %(([^)]*)%)")
   end
 
+  -- Builds only the program of a model into a folder: one that neither checks nor times itself.
+  local function build_program(path, name, words)
+    local said = sh(("rm -rf %s; lua5.4 %s %s %s --text --answers %s >log 2>&1 || cat log"):format(name,
+      shell(root .. "/tests/program.lua"), shell(path), name, (words:gsub("%-%-chat%-template=", "--chat="))))
+    if said ~= "" then error(said) end
+  end
+
   local function build()
     files.make_folder(folder)
     for _, each in ipairs(wanted) do
-      local command = "%s build %s sequences=3 chunk=16 kernels=c %s %s -o %s >log 2>&1 || cat log"
-      local said = sh(command:format(shell(root .. "/gen/attn2c"), shell(places[each]), builds[each], more or "", each))
-      if said ~= "" then error(said) end
+      local words = ("sequences=3 chunk=16 kernels=c %s %s"):format(builds[each], more or "")
+      if whole and whole[each] then
+        local said = sh(("%s build %s %s -o %s >log 2>&1 || cat log"):format(shell(root .. "/gen/attn2c"),
+          shell(places[each]), words, each))
+        if said ~= "" then error(said) end
+      else
+        build_program(places[each], each, words)
+      end
     end
   end
 
   return { root = root, folder = folder, places = places, run = run, sh = sh, line = line, refusal = refusal,
     lines_of = lines_of, goldens = goldens, write_ids = write_ids, read_int64 = read_int64, build = build,
-    even_clock = even_clock }
+    build_program = build_program, even_clock = even_clock }
 end
 
 return generating

@@ -26,6 +26,23 @@ package.loaded.luv = registry["attn2c luv"]
 
 collectgarbage("incremental", 600) -- specs keep little
 
+-- busted looks through all blocks for each name of a spec that is no local one: a third of the time of some specs.
+-- What Lua itself has is put where a spec's names are looked for first.
+local function name_first(environment)
+  for name in ("getmetatable ipairs next pairs pcall rawget rawset select setmetatable tonumber tostring type xpcall "
+    .. "io math os string table utf8"):gmatch("%S+") do rawset(environment, name, _G[name]) end
+end
+
+for level = 2, math.huge do
+  local info = debug.getinfo(level, "f")
+  if not info then break end
+  local name, environment = debug.getupvalue(info.func, 1)
+  if name == "_ENV" and environment ~= _G and getmetatable(environment) then
+    name_first(environment)
+    break
+  end
+end
+
 local faults = require("common.faults")
 local files = require("common.files")
 local libuv = require("common.libuv")
@@ -318,11 +335,12 @@ function helper.compiling(compiler, level)
 end
 
 --- Fills a cache, CACHE/attn2c, with the runtime's objects by `helper.quick`, its archives, and a small model's
---- results. is_thin: only with seven of eight objects; a build has to make the others, and the archives.
-function helper.seed(cache, is_thin)
+--- results. is_thin: only with seven of eight objects; a build has to make the others, and the archives. providers: of
+--- the kernels that builds with this cache have (default: all).
+function helper.seed(cache, is_thin, providers)
   local folder = helper.folder()
   helper.write(folder .. "/seed.lua", [[return { name = "seed", d_model = 16, heads = 2, seq = 4, layers = 1 }]])
-  for _, kernels in ipairs { "c", "libxsmm" } do
+  for _, kernels in ipairs(providers or { "c", "libxsmm" }) do
     local root = helper.shell(helper.absolute_root())
     helper.succeeds(("SEED_CACHE=%s %s lua5.4 %s/tests/seed.lua %s/gen/attn2c build seed.lua kernels=%s"):format(
       helper.shell(cache), is_thin and "SEED_THIN=1" or "", root, root, kernels), folder)
@@ -332,6 +350,16 @@ end
 
 --- Where mypy keeps what it knows of NumPy, which would take it some seconds in each spec.
 helper.mypy_cache = helper.absolute_root() .. "/out/test/mypy"
+
+--- Asks the functions of Python modules that a spec has built in a folder (tests/bindings/tasks.py). kind: of the
+--- models; goldens, more: folders. Returns what is printed, which is nothing.
+function helper.asks_tasks(kind, folder, goldens, more)
+  local top = helper.absolute_root()
+  local words = { "env", "PYTHONPATH=" .. top .. "/tests/bindings", "PYTHONDONTWRITEBYTECODE=1",
+    "/usr/bin/python3", "-W", "error", top .. "/tests/bindings/tasks.py", kind, folder, goldens, more }
+  local _, runs = helper.runner(folder)
+  return runs(words)
+end
 
 --- Returns the CPU seconds of all commands that have ended.
 function helper.cpu_of_children()

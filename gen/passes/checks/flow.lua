@@ -21,8 +21,8 @@ local KEPT = { arena = true, out = true } -- classes of buffers that steps write
 local Flow = {}
 Flow.__index = Flow
 
--- Returns the records of buffers: { pitch, values (a set), inner (values that move with the open loop), loop,
--- sequence: the strides of its symbols, root: the first of the buffers at the same offset on purpose, under: the others
+-- Returns the records of buffers: { pitch, values (a set), inner (values that move with the open loop), each, of_group:
+-- by how much; sequence: the stride of that symbol, root: the first of the buffers at the same offset on purpose, under: the others
 -- of these, beside: buffers there because they never have values at the same time, alone: whether none of these has a
 -- value at this step; past: the values of an output that have ended in the arena, as the output may be in the caller's
 -- memory instead }. A buffer that another one stands for has that one's.
@@ -76,44 +76,72 @@ local function begin_chunk(all, own)
   end
 end
 
+-- Adds a rectangle, `distance` elements further; what is beyond the end of a row begins the next one.
+local function add_further(set, rectangle, distance, pitch)
+  local top, bottom = rectangle[1] + distance // pitch, rectangle[2] + distance // pitch
+  local left, right = rectangle[3] + distance % pitch, rectangle[4] + distance % pitch
+  if left < pitch then rectangles.add(set, { top, bottom, left, math.min(right, pitch) }) end
+  if right > pitch then rectangles.add(set, { top + 1, bottom + 1, math.max(left - pitch, 0), right - pitch }) end
+end
+
 -- Adds a rectangle `count` times, each `stride` elements further; as one rectangle if they form one.
 local function spread(set, rectangle, stride, count, pitch)
   local rows, columns = stride // pitch, stride % pitch
   if columns == 0 and rectangle[2] - rectangle[1] == rows then
     rectangles.add(set, { rectangle[1], rectangle[1] + rows * count, rectangle[3], rectangle[4] })
-  elseif rows == 0 and rectangle[4] - rectangle[3] == columns then
+  elseif rows == 0 and rectangle[4] - rectangle[3] == columns and rectangle[3] + columns * count <= pitch then
     rectangles.add(set, { rectangle[1], rectangle[2], rectangle[3], rectangle[3] + columns * count })
   else
-    for i = 0, count - 1 do
-      rectangles.add(set, { rectangle[1] + i * rows, rectangle[2] + i * rows, rectangle[3] + i * columns,
-        rectangle[4] + i * columns })
-    end
+    for i = 0, count - 1 do add_further(set, rectangle, i * stride, pitch) end
   end
 end
 
-function Flow:holds(record, rectangle, terms)
-  if terms.b and rectangles.covers(record.inner, rectangle) then return true end
-  if not terms.b or not self.loop then return rectangles.covers(record.values, rectangle) end
+-- Adds a rectangle for all iterations of a loop in which it moves by `each` elements, and by `of_group` more from group
+-- to group of the loop.
+local function spread_over(set, rectangle, loop, each, of_group, pitch)
+  if of_group == 0 then return spread(set, rectangle, each, loop.count, pitch) end
+  local group = math.min(loop.group, loop.count)
+  for first = 0, loop.count - 1, group do
+    local of_first = {}
+    add_further(of_first, rectangle, first * each + first // group * of_group, pitch)
+    for _, part in ipairs(of_first) do spread(set, part, each, group, pitch) end
+  end
+end
+
+-- Returns how far an operand moves from one iteration of the open loop to the next, and by how much more from one group
+-- of its iterations to the next; nil if it does not move, or no loop is open.
+function Flow:move(terms)
+  local loop = self.loop
+  local each, of_group = loop and terms[loop.symbol] or 0, loop and loop.group and terms.kv_head or 0
+  if each + of_group > 0 then return each, of_group end
+end
+
+function Flow:holds(record, rectangle, each, of_group)
+  if not each then return rectangles.covers(record.values, rectangle) end
+  if record.each == each and record.of_group == of_group and rectangles.covers(record.inner, rectangle) then
+    return true
+  end
   local all = {}
-  spread(all, rectangle, terms.b, self.loop.count, record.pitch)
-  for _, each in ipairs(all) do if not rectangles.covers(record.values, each) then return false end end
+  spread_over(all, rectangle, self.loop, each, of_group, record.pitch)
+  for _, part in ipairs(all) do if not rectangles.covers(record.values, part) then return false end end
   return true
 end
 
 -- Checks a read. One read again (by many panels' products) before any value of its buffer ended is still there.
 function Flow:read(operand, dimensions, section)
-  local record, terms = self.records[operand.buffer], operand.terms or NO_TERMS
+  local record, each, of_group = self.records[operand.buffer], self:move(operand.terms or NO_TERMS)
   if record.last == dimensions and record.last_offset == operand.offset and record.last_loop == self.loop
-    and record.last_stride == terms.b then return end
+    and record.last_each == each and record.last_of_group == of_group then return end
   local list = rectangles_of(record, operand, dimensions)
   for i = 1, #list do
-    if not self:holds(record, list[i], terms) then
+    if not self:holds(record, list[i], each, of_group) then
       expect(not record.ended_by, self.pass, "%s reads %s, which %s has overwritten", section.name, operand.buffer,
         record.ended_by)
       expect(false, self.pass, "%s reads %s before it is written", section.name, operand.buffer)
     end
   end
-  record.last, record.last_offset, record.last_loop, record.last_stride = dimensions, operand.offset, self.loop, terms.b
+  record.last, record.last_offset, record.last_loop = dimensions, operand.offset, self.loop
+  record.last_each, record.last_of_group = each, of_group
 end
 
 -- Ends the values of all buffers that overlap one that is written.
@@ -129,7 +157,7 @@ function Flow:claim(record)
       if other.past then
         for _, rectangle in ipairs(other.values) do rectangles.add(other.past, rectangle) end
         for _, rectangle in ipairs(other.inner) do
-          spread(other.past, rectangle, other.loop, self.loop.count, other.pitch)
+          spread_over(other.past, rectangle, self.loop, other.each, other.of_group, other.pitch)
         end
       end
       other.values, other.inner, other.ended_by = {}, {}, record.name
@@ -139,9 +167,12 @@ end
 
 function Flow:write(operand, dimensions)
   local record, terms = self.records[operand.buffer], operand.terms or NO_TERMS
-  local set = terms.b and self.loop and record.inner or record.values
-  if terms.b and self.loop then
-    record.loop = terms.b
+  local each, of_group = self:move(terms)
+  local set = each and record.inner or record.values
+  if each then
+    if #record.inner == 0 then record.each, record.of_group = each, of_group end
+    expect(record.each == each and record.of_group == of_group, self.pass, "%s is written in steps of two sizes",
+      operand.buffer)
     self.loop.records[record] = true
   end
   if terms.s and self.segment.repeats > 1 then
@@ -166,7 +197,7 @@ function Flow:finish()
   for _, each in ipairs(loop.body) do self:touch(each[1], each[2]) end
   for record in pairs(loop.records) do
     for _, rectangle in ipairs(record.lost and {} or record.inner) do
-      spread(record.values, rectangle, record.loop, loop.count, record.pitch)
+      spread_over(record.values, rectangle, loop, record.each, record.of_group, record.pitch)
     end
     record.inner, record.lost = {}, nil
     forget(record)
@@ -234,7 +265,8 @@ end
 
 function Flow:step(step, section)
   if step.form == "begin" then
-    self.loop = { count = step.count, records = {}, body = {} }
+    self.loop = { count = step.count, group = step.group, symbol = step.loop == "heads" and "head" or "b",
+      records = {}, body = {} }
   elseif step.form == "finish" then
     self:finish()
   elseif programs.is_call(step) then

@@ -119,8 +119,9 @@ local function fields_of(of, made)
   return fields
 end
 
--- Symbols whose terms stay, as the checkers know their bounds: of panel loops and of micro-batches.
-local bounded = words.set { "panel", "b", "s" }
+-- Symbols whose terms stay, as the checkers know their bounds: of panel loops and of micro-batches; and of loops over
+-- heads that stay.
+local bounded, of_heads = words.set { "panel", "b", "s" }, words.set { "head", "kv_head" }
 
 -- Returns an operand with the values of a call's symbols; itself, if it has none.
 local function with_values(operand, symbols, made)
@@ -131,7 +132,7 @@ local function with_values(operand, symbols, made)
   if not operand.terms then return operand end
   local offset, terms = operand.offset, NO_TERMS
   for symbol, stride in pairs(operand.terms) do
-    if bounded[symbol] then
+    if bounded[symbol] or of_heads[symbol] and not symbols[symbol] then
       terms = terms == NO_TERMS and {} or terms
       terms[symbol] = stride
     else
@@ -197,12 +198,20 @@ local function each_iteration(step, call, symbols, body)
   end)
 end
 
+-- True if a loop is not unrolled: one over the sequences of a micro-batch; and, outside of these, one over whole groups
+-- of heads, if they stay.
+local function stays(step, keeps_heads)
+  if step.loop ~= "heads" then return step.loop == "batch" end
+  return keeps_heads and step.count % math.min(step.group, step.count) == 0
+end
+
 -- Appends the steps list[first .. last] of one call.
 local function unroll(list, first, last, call, symbols, result, copy_of, made)
-  local at = first
+  local at, keeps_heads = first, call.keeps_heads
   while at <= last do
     local step = list[at]
-    if step.form == "begin" and step.loop ~= "batch" then
+    if step.loop == "batch" then keeps_heads = call.keeps_heads and step.form == "finish" end
+    if step.form == "begin" and not stays(step, keeps_heads) then
       local stop = finish_of(list, at)
       each_iteration(step, call, symbols, function()
         unroll(list, at + 1, stop - 1, call, symbols, result, copy_of, made)
@@ -268,7 +277,7 @@ local function phases_of(segment, call, unrolled)
 end
 
 --- Returns a program of one call: its segments with unrolled sections, and the tables of the program by step
---- (fused_kernels, fused_maps, unstored) for the new steps.
+--- (fused_kernels, fused_maps, unstored) for the new steps. Where the call says keeps_heads, loops over heads stay.
 function instance.of(program, call)
   local known = setmetatable({ segments = {}, fused_kernels = {}, fused_maps = {}, unstored = {} },
     { __index = program })
@@ -314,10 +323,10 @@ local function has_loops(program)
 end
 
 --- Returns a program of fixed sizes without loops over the sequences of a call, which has one, of an encoder, and
---- without loops over heads.
-function instance.of_one(program, spec)
+--- without loops over heads. more: fields of the call.
+function instance.of_one(program, spec, more)
   if spec.symbols.rows.is_open or spec.role ~= "encode" and not has_loops(program) then return program end
-  return instance.of(program, { rows = spec.seq, first = { 0, spec.seq }, flows = true })
+  return instance.of(program, words.merged({ rows = spec.seq, first = { 0, spec.seq }, flows = true }, more))
 end
 
 return instance

@@ -175,12 +175,15 @@ local function check_micro_batches(program, beside)
   end
 end
 
+-- Fields of a call: for bounds the first and the last iteration of each loop; for the order of steps loops over heads.
+local ENDS, HEADS = { flows = false }, { keeps_heads = true }
+
 -- Checks the operands of a program with open sizes, as some calls have them.
 local function check_calls(state, program, beside, stands_for)
   for _, call in ipairs(instance.calls(program, state.spec, state.kept.windows)) do
-    local known = instance.of(program, call)
-    if not call.chunks then check_bounds(state, known, call) end
-    if call.flows or call.chunks then check_phases(known, beside) end
+    if not call.chunks then check_bounds(state, instance.of(program, words.merged(call, ENDS)), call) end
+    local known = (call.flows or call.chunks) and instance.of(program, words.merged(call, HEADS))
+    if known then check_phases(known, beside) end
     if call.flows then flow(state, known, beside, "memory", known.unstored, stands_for, call) end
   end
 end
@@ -197,8 +200,8 @@ return function(state)
     if state.spec.symbols.rows.is_open then
       check_calls(state, some, beside, stands_for)
     else
-      some = instance.of_one(some, state.spec)
-      check_bounds(state, some)
+      check_bounds(state, instance.of_one(some, state.spec, ENDS))
+      some = instance.of_one(some, state.spec, HEADS)
       check_phases(some, beside)
       check_micro_batches(program, beside)
       flow(state, some, beside, "memory", setmetatable(some.unstored or {}, { __index = unstored }), stands_for)

@@ -1,4 +1,5 @@
 -- plan.lua: checks a plan.
+local alike = require("common.alike")
 local all_regions = require("passes.common.regions")
 local check_storage = require("passes.checks.storage")
 local each_op = require("passes.common.region_ops")
@@ -20,7 +21,7 @@ end
 --- Checks that every op is in exactly one region, that products have the panels of their weights, and that the
 --- storage is right.
 return function(state)
-  local found = {}
+  local found, memoise = {}, alike.memoiser()
   local function mark(op)
     expect(not found[op], "plan", "%s is planned twice", op.result.name)
     found[op] = true
@@ -31,8 +32,8 @@ return function(state)
       if fusion.panels then
         local leading = fusion.leading
         local panels = state.weights.layouts[leading.operands.weight.name].each
-        expect((fusion.panels.pairs_of or fusion.panels) == panels and is_divided(fusion.panels, panels), "plan",
-          "the panels of %s", leading.result.name)
+        expect((fusion.panels.pairs_of or fusion.panels) == panels
+          and memoise("is divided", is_divided, fusion.panels, panels), "plan", "the panels of %s", leading.result.name)
       end
     end
   end

@@ -4,6 +4,7 @@ local each_op = require("passes.common.region_ops")
 local expect = require("passes.checks.expect")
 local forms = require("data.storage")
 local types = require("data.types")
+local words = require("common.words")
 
 local function regions_of_ops(state)
   local region_of = {}
@@ -37,10 +38,15 @@ local function check_over(op, storage, readers)
   expect(readers[#readers] == op, "plan", "%s is stored over %s, which is read later", name, to.over)
 end
 
+local of_name = words.set { "buffer", "name" }
+
 -- Checks that packed keys or values of a sequence of any length move by equal distances from panel to panel, as
--- lower/address.lua adds them, whatever the column.
-local function check_panels(region, s)
-  if not s then return end
+-- lower/address.lua adds them, whatever the column. seen: a set of those that were checked, which differ in more than
+-- names.
+local function check_panels(region, s, seen)
+  local key = s and ("%d %s"):format(region.open.panel, words.plain_members(s, of_name))
+  if not s or seen[key] then return end
+  seen[key] = true
   local place, panel = forms.packed(s), region.open.panel
   expect(s.key_block == panel and (place.from_open_rows or place.added) and panel % place.together == 0, "plan",
     "%s has panels of other keys than its attention", s.buffer)
@@ -56,11 +62,12 @@ end
 --- tensor reads it, if only some rows are stored; and that only the last reader of a tensor overwrites it.
 return function(state)
   local storage, entry, readers, region_of = state.plan.storage, state.graph.entry, {}, regions_of_ops(state)
+  local seen = {}
   for _, name in ipairs(entry.inputs) do check_form(state.graph.tensors[name], storage[name]) end
   for region in all_regions(state.plan.segments) do
     if region.open then
-      check_panels(region, region.keys)
-      check_panels(region, region.values)
+      check_panels(region, region.keys, seen)
+      check_panels(region, region.values, seen)
     end
   end
   local written = {}

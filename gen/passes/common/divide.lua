@@ -48,12 +48,9 @@ end
 --- Returns the number of outputs that the kernel of each panel makes, for adjacent panels in rows `ld` apart. The
 --- last panel's are rounded up to `pad` if the rows have capacity; nobody reads the extra outputs.
 function divide.padded(widths, ld, pad)
-  local list, column = {}, 0
-  for i, width in ipairs(widths) do
-    local m = words.round_up(width, pad)
-    list[i] = i == #widths and column + m <= ld and m or width
-    column = column + width
-  end
+  local list, last = table.move(widths, 1, #widths, 1, {}), widths[#widths]
+  local m = words.round_up(last, pad)
+  if words.sum(widths) - last + m <= ld then list[#list] = m end
   return list
 end
 

@@ -1,5 +1,6 @@
 -- packed.lua: computes the bytes of weights in the packed block.
 local types = require("data.types")
+local words = require("common.words")
 
 local packed = {}
 
@@ -8,16 +9,12 @@ local bytes_of = {}
 
 function bytes_of.rows(tensor, layout) return tensor.shape[1] * types.row_bytes(tensor.shape[2] or 1, layout.type) end
 
--- Most panels of a weight have the same width, and so the same bytes.
+-- Panels are `count` of one width, then the tails.
 function bytes_of.panels(tensor, layout)
-  local bytes, last, each = 0, nil, nil
-  for _, width in ipairs(layout.widths) do
-    if width ~= last then
-      last, each = width, types.panel_bytes(tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)
-    end
-    bytes = bytes + each
+  local function panel_bytes(width)
+    return types.panel_bytes(tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)
   end
-  return bytes
+  return layout.count * panel_bytes(layout.panel) + words.sum(layout.tails, panel_bytes)
 end
 
 --- Returns the bytes that a weight takes in the packed block.

@@ -32,8 +32,8 @@ local function product(self, fusion, origin, block, rows_at, ldb, first_choices)
   local result, sums, pairs_ = fusion.result, fusion.sums or fusion.result, fusion.leading.operands.pairs
   local storage = self.storage[(fusion.round or fusion).result.name]
   local is_even = not forms.packed(storage) and fusion.leading.op ~= "convolve"
-  for _, loop in ipairs(fusion.panel_loops) do
-    local planned, width = fusion.products[block.count][first_panel], fusion.panels.widths[first_panel]
+  for i, loop in ipairs(fusion.panel_loops) do
+    local planned, width = fusion.products[block.count][i], fusion.panels.widths[first_panel]
     local bytes = types.panel_bytes(planned.k, planned.lda, planned.types.a)
     self:panels(loop, is_even, function(number)
       local column = first_column + number * width

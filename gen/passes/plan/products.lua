@@ -95,32 +95,39 @@ local function add_parts(state, fusion, product)
   product.parts = { part(firsts, third), part(firsts, 2 * third, product.k), part(seconds, 2 * third) }
 end
 
--- True if a panel of a fusion is like the one before it.
-local function continues(fusion, i)
-  return i > 1 and fusion.panels.widths[i] == fusion.panels.widths[i - 1] and fusion.outputs[i] == fusion.outputs[i - 1]
+-- Returns the numbers of consecutive panels that are alike.
+local function runs_of(widths, outputs)
+  local list = {}
+  for i, width in ipairs(widths) do
+    local continues = width == widths[i - 1] and outputs[i] == outputs[i - 1]
+    if continues then list[#list] = list[#list] + 1 else list[#list + 1] = 1 end
+  end
+  return list
 end
 
--- Sets fusion.products[rows][i], for the rows of a block and the number of a panel, and fusion.panel_loops, the numbers
--- of consecutive panels that are alike.
+-- Returns the product of the run of panels that begins with panel i.
+local function of_run(state, region, fusion, rows, i)
+  local product = of_panel(state, region, fusion, rows, i)
+  -- libxsmm takes no rows that overlap, as a convolution's do, and no number of rows that a call computes.
+  local overlap = fusion.experts or ops.class(fusion.leading).windows
+    or state.plan.storage[fusion.leading.operands.x.name].form == "windows"
+  product.by_libxsmm = not overlap and is_by_libxsmm(state, product, fusion.key)
+  if fusion.leading.operands.pairs then add_parts(state, fusion, product) end
+  return product
+end
+
+-- Sets fusion.panel_loops, the numbers of consecutive panels that are alike, and fusion.products[rows][i], for the rows
+-- of a block and the number of such a run.
 local function of_fusion(state, region, fusion)
-  fusion.products, fusion.panel_loops = {}, {}
-  for i = 1, #fusion.panels.widths do
-    local list = fusion.panel_loops
-    if continues(fusion, i) then list[#list] = list[#list] + 1 else list[#list + 1] = 1 end
-  end
+  fusion.products = {}
+  fusion.panel_loops = state.plan.memoise("panel loops", runs_of, fusion.panels.widths, fusion.outputs)
   for _, block in ipairs(region.blocks) do
-    if not fusion.products[block.count] then
-      local list = {}
-      for i = 1, #fusion.panels.widths do
-        list[i] = continues(fusion, i) and list[i - 1] or of_panel(state, region, fusion, block.count, i)
-        -- libxsmm takes no rows that overlap, as a convolution's do, and no number of rows that a call computes.
-        local overlap = fusion.experts or ops.class(fusion.leading).windows
-          or state.plan.storage[fusion.leading.operands.x.name].form == "windows"
-        list[i].by_libxsmm = not overlap and is_by_libxsmm(state, list[i], fusion.key)
-        if fusion.leading.operands.pairs and not list[i].parts then add_parts(state, fusion, list[i]) end
-      end
-      fusion.products[block.count] = list
+    local list, first = {}, 1
+    for i, count in ipairs(fusion.products[block.count] and {} or fusion.panel_loops) do
+      list[i] = of_run(state, region, fusion, block.count, first)
+      first = first + count
     end
+    fusion.products[block.count] = fusion.products[block.count] or list
   end
 end
 

@@ -264,10 +264,11 @@ describe("the command machine", function()
 
   it("says that other work has disturbed the facts, and measures again the next time", function()
     local busy = "for i in $(seq $((3 * $(nproc)))); do timeout 60 sh -c 'while :; do :; done' >&- 2>&- & "
-      .. "all=\"$all $!\"; done; %s machine --measure%s; kill $all"
+      .. "all=\"$all $!\"; done; %s machine --measure; kill $all"
     assert.matches("\ndisturbed by other work, which took %d+%% of a processor's time: rates may be higher\nthe next "
-      .. "`attn2c machine` measures again\n$", sh(busy:format(line, "")))
-    local first = json.decode(sh(busy:format(line, " --json")))
+      .. "`attn2c machine` measures again\n$", sh(busy:format(line)))
+    sh("touch -d '1 hour' cache/attn2c/machine/*.json") -- not yet old enough
+    local first = json.decode(sh(line .. " machine --json"))
     assert.is_true(first.disturbed and first.lost > 0.1)
     sh("touch -d '3 seconds ago' cache/attn2c/machine/*.json")
     assert.not_same(first, json.decode(sh(line .. " machine --json")))

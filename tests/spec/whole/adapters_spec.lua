@@ -81,9 +81,10 @@ local function generated(program, more)
   return say.output_of(line(program, "generate") .. " --prompt 'hello there' --tokens 16 --greedy " .. (more or ""))
 end
 
-local function build(name, words)
-  say.sh(("%s build %s name=model kernels=c context=200 sequences=4 chunk=16 %s -o %s >%s.log 2>&1 || { cat %s.log; "
-    .. "false; }"):format(shell(root .. "/gen/attn2c"), shell(llama), words, name, name, name))
+-- Builds the llama by a command with its path and folder.
+local function build(command, name, words)
+  say.sh((command .. " name=model kernels=c context=200 sequences=4 chunk=16 %s >%s.log 2>&1 || { cat %s.log; "
+    .. "false; }"):format(shell(llama), name, words, name, name))
 end
 
 setup(function()
@@ -91,10 +92,11 @@ setup(function()
   math.randomseed(7)
   write_adapter("sql", 4, of_layers { "self_attn.q_proj", "self_attn.v_proj" })
   write_adapter("tone", 9, of_layers { "self_attn.v_proj", "mlp.gate_proj" })
-  build("beside", "--serve adapters.sql=sql adapters.tone=tone")
-  build("none", "")
-  build("sql_merged", "adapter=sql")
-  build("tone_merged", "adapter=tone")
+  build(shell(root .. "/gen/attn2c") .. " build %s -o %s", "beside", "--serve adapters.sql=sql adapters.tone=tone")
+  local program = "lua5.4 " .. shell(root .. "/tests/program.lua") .. " %s %s --text --answers"
+  build(program, "none", "")
+  build(program, "sql_merged", "adapter=sql")
+  build(program, "tone_merged", "adapter=tone")
 end)
 
 describe("adapters next to the weights", function()

@@ -26,7 +26,7 @@ local normed = [[return { name = "normed", seq = any(40), d_model = 64, heads = 
 local families = { { "mixtral_fused", 4 }, { "qwen2_moe_logits", 2 }, { "qwen3_moe_logits", 2 }, { "olmoe_logits", 2 },
   { "gpt_oss_logits", 4 }, { "granitemoe_fused", 4 }, { "gemma4_experts", 2 }, { "lfm2_moe_logits", 2 },
   { "mxfp4_gpt_oss", 2, "weights=none" } }
-if not helper.is_long then families = { families[5] } end
+if not helper.is_long then families = { families[2] } end
 
 local folder, root = nil, helper.absolute_root()
 

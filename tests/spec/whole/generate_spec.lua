@@ -5,7 +5,7 @@ local dkjson = require("dkjson")
 local files = require("common.files")
 
 local shell = helper.shell
-local of = require("tests.spec.generating").new("generate", { "next", "llama" })
+local of = require("tests.spec.generating").new("generate", { "next", "llama" }, nil, { llama = true })
 local folder = of.folder
 local goldens = of.goldens
 local line = of.line
@@ -289,8 +289,7 @@ assert model.generate_text([prompt], greedy=True) == [json.loads(%q)] ]]
   end)
 
   it("models whose description has no context", function()
-    sh(("%s build %s -o plain >plain.log 2>&1 || cat plain.log"):format(shell(root .. "/gen/attn2c"),
-      shell(root .. "/models/small.lua")))
+    of.build_program(root .. "/models/small.lua", "plain", "layers=1")
     for _, command in ipairs { "generate", "chat", "perplexity" } do
       local code, said = refusal("plain/small " .. command)
       assert.equal(2, code)
@@ -489,8 +488,7 @@ while kill -INT $! 2>said.txt; do sleep 0.1; done
 wait $!]]):format(line("llama", "chat", "--greedy"), notes_signals("$!")))
     assert.equal("llama: interrupted\n", notes)
     assert.equal(130, code)
-    sh(("%s build %s kernels=c --chat-template=none -o none >log 2>&1 || cat log"):format(
-      shell(root .. "/gen/attn2c"), shell(places.next)))
+    of.build_program(places.next, "none", "kernels=c --chat-template=none")
     local refused_with, said = refusal("none/next chat --weights " .. shell(places.next))
     assert.equal("chat: this model was built without a chat template; build it with --chat-template FILE\n", said)
     assert.equal(2, refused_with)
@@ -516,8 +514,7 @@ kill -%s $(cat pid); wait $!; code=$?; cat notes >&2; exit $code]]):format(feed,
   local long = "--greedy --logit-bias 2=-inf --logit-bias 300=-inf --tokens 15000 " -- no answer stops
 
   it("ends a line that was written in part", function()
-    sh(("%s build %s kernels=c context=20000 tokenizer=false -o plain >log 2>&1 || cat log"):format(
-      shell(root .. "/gen/attn2c"), shell(places.llama)))
+    of.build_program(places.llama, "plain", "kernels=c context=20000 tokenizer=false")
     write_ids("ids.npy", "1, 2", { 5, 6 })
     files.write_all(folder, { { name = "prompts.txt", text = "a cat\nthe dog\n" } })
     for place, each in pairs {

@@ -5,7 +5,7 @@ local generating = require("tests.spec.generating")
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 
-local own = generating.new("grammar", { "llama" })
+local own = generating.new("grammar", { "llama" }, nil, { llama = true })
 local line, refusal, sh, folder = own.line, own.refusal, own.sh, own.folder
 
 local numbers = 'root ::= number (", " number)* "."\nnumber ::= "-"? [1-9] [0-9]{0,2}\n'

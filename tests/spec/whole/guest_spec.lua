@@ -11,8 +11,11 @@ local sh, succeeds = helper.run, helper.succeeds
 
 local function weights(golden) return goldens .. golden .. "/model.safetensors" end
 
--- Models of whose results only the libraries are used.
-local LIBRARIES = "threads=2 --libraries"
+-- The words of a build whose program is used, and of those of which only the libraries are.
+local PROGRAM, LIBRARIES = "threads=2 kernels=libxsmm", "threads=2 --libraries"
+
+-- Flags of a library whose system calls alone matter.
+local QUICK = "ATTN2C_CFLAGS=" .. helper.shell(helper.quick)
 
 -- For `make test-long`, as their masks are like those of others.
 local is_long = { causal_key_additive = true, prefix_key_padding = true, window_padding = true }
@@ -45,49 +48,48 @@ describe("a library as a guest", function()
   end)
 
   it("leaves no descriptor, map or byte in 1,000 loads, openings, calls and unloads", function()
-    succeeds(host("rounds", build("torch_padding21", "threads=2"), "torch_padding21", 1000))
+    succeeds(host("rounds", build("torch_padding21", LIBRARIES), "torch_padding21", 1000))
   end)
 
   it("needs no more than 64 KB of stack", function()
-    for golden, words in pairs { torch_causal70 = "threads=2", torch_padding21 = "threads=2",
+    for golden, words in pairs { torch_causal70 = PROGRAM, torch_padding21 = LIBRARIES,
       bert_past_padding = LIBRARIES, vit_class = "kernels=c --libraries" } do
       succeeds(host("stack", build(golden, words), golden))
     end
   end)
 
   it("leaves the floating-point environment as it was, and meets no trap, for all masks and lengths", function()
-    for golden, words in pairs { torch_causal70 = "threads=2", torch_padding21 = "threads=2", empty_nan = LIBRARIES,
+    for golden, words in pairs { torch_causal70 = PROGRAM, torch_padding21 = LIBRARIES, empty_nan = LIBRARIES,
       causal_key_additive = LIBRARIES, prefix_key_padding = LIBRARIES, window_padding = LIBRARIES,
       bert_past_padding = LIBRARIES, vit_class = "kernels=c --libraries" } do
       if helper.is_long or not is_long[golden] then succeeds(host("flags", build(golden, words), golden)) end
     end
     -- What -ffast-math links in changes MXCSR when it is loaded, and the check above sees it.
-    local folder = build("torch_padding21", "--libraries", "ATTN2C_LDFLAGS=-ffast-math")
+    local folder = build("torch_padding21", LIBRARIES, "ATTN2C_LDFLAGS=-ffast-math")
     local code, text = sh(host("flags", folder, "torch_padding21"))
     assert.equal(1, code)
     assert.is_truthy(text:find("loading changes", 1, true), text)
   end)
 
   it("makes and opens no file but the one it reads", function()
-    local folder = build("torch_padding21", "threads=2")
+    local folder = build("torch_causal70", PROGRAM)
     local denied = ("%s/denied writing "):format(scratch)
     succeeds(denied .. "/bin/true")
     local code = sh(("%s /bin/touch %s/never"):format(denied, scratch))
     assert.equal(159, code) -- SIGSYS
-    succeeds(("%s %s/host bits %s/libguest.so %s"):format(denied, scratch, folder, weights("torch_padding21")))
+    succeeds(("%s %s/host bits %s/libguest.so %s"):format(denied, scratch, folder, weights("torch_causal70")))
     succeeds(("%s %s/guest check"):format(denied, folder))
   end)
 
   it("computes the same bits where no thread can be made", function()
-    for _, threads in ipairs { 2, helper.is_long and 3 or nil } do
-      local folder = build("torch_causal70", "threads=" .. threads)
-      local words = ("bits %s/libguest.so %s"):format(folder, weights("torch_causal70"))
-      local bits = succeeds(("%s/host %s"):format(scratch, words))
+    for _, words in ipairs { PROGRAM, helper.is_long and "threads=3" or nil } do
+      local folder = build("torch_causal70", words)
+      local line = ("bits %s/libguest.so %s"):format(folder, weights("torch_causal70"))
+      local bits = succeeds(("%s/host %s"):format(scratch, line))
       assert.is_true(#bits > 1000)
-      assert.is_true(succeeds(("%s/denied threads %s/host %s"):format(scratch, scratch, words)) == bits, threads)
+      assert.is_true(succeeds(("%s/denied threads %s/host %s"):format(scratch, scratch, line)) == bits, words)
     end
-    local program = ("%s/denied threads %s/guest "):format(scratch,
-      build("torch_causal70", "threads=2 kernels=libxsmm"))
+    local program = ("%s/denied threads %s/guest "):format(scratch, build("torch_causal70", PROGRAM))
     assert.is_truthy(succeeds(program .. "check"):find(" 0 failed", 1, true))
     assert.is_truthy(succeeds(program .. "bench -r 1"):find("| guest |", 1, true))
     succeeds(("%s run --weights %s --input %storch_causal70/hidden.npy --output %s/y.npy"):format(program,
@@ -95,7 +97,7 @@ describe("a library as a guest", function()
   end)
 
   it("has a program that ends as it should with little stack, few threads and small files", function()
-    local folder = build("torch_causal70", "threads=2")
+    local folder = build("torch_causal70", PROGRAM)
     local run = ("run --weights %s --input %storch_causal70/hidden.npy --output %s/"):format(weights("torch_causal70"),
       goldens, scratch)
     for _, words in ipairs { "info", "check", "bench -r 1", run .. "little.npy" } do
@@ -113,7 +115,7 @@ describe("a library as a guest", function()
   end)
 
   it("computes with kernels in C where code may not be made executable", function()
-    for _, folder in ipairs { build("torch_causal70", "threads=2 kernels=libxsmm") } do
+    for _, folder in ipairs { build("torch_causal70", PROGRAM) } do
       local line = "%s/guest run --weights %s --input %storch_causal70/hidden.npy --output %s/%s.npy"
       local function run(before, name)
         succeeds(before .. line:format(folder, weights("torch_causal70"), goldens, scratch, name))
@@ -134,7 +136,7 @@ describe("a library as a guest", function()
 
   it("works where nearly no system call is allowed, and no memory becomes executable", function()
     local function sandboxed(more, path)
-      local folder = build("torch_causal70", more ~= "" and "threads=2" or "--libraries")
+      local folder = build("torch_causal70", more ~= "" and PROGRAM or "--libraries", more == "" and QUICK or nil)
       succeeds(("cc -std=c11 -Wall -Wextra -Werror -O1 %s -iquote %s tests/c/host_sandbox.c %s/libguest.a -lpthread "
         .. "-lm -o %s/sandboxed"):format(more, folder, folder, scratch))
       return succeeds(("%s/sandboxed %s"):format(scratch, path))

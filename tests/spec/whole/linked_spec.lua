@@ -6,11 +6,12 @@ local lfs = require("lfs")
 local scratch = lfs.currentdir() .. "/out/test/linked"
 local here = helper.shell(scratch)
 
--- Writes a description and builds its libraries, or its program, too. Returns the folder of results.
-local function built(name, text, with_program)
+-- Writes a description and builds its archive, or all. Returns the folder of results.
+local function built(name, text, is_whole)
   helper.write(("%s/%s.lua"):format(scratch, name), text)
-  helper.succeeds(("gen/attn2c build %s/%s.lua target=avx2 %s -o %s/%s"):format(here, name,
-    with_program and "" or "--libraries", here, name))
+  local words = is_whole and "gen/attn2c build %s/%s.lua target=avx2 -o %s/%s"
+    or "lua5.4 tests/program.lua %s/%s.lua %s/%s target=avx2 --answers --only=lib" .. name .. ".a"
+  helper.succeeds(words:format(here, name, here, name))
   return scratch .. "/" .. name
 end
 

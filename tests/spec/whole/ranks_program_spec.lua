@@ -34,9 +34,9 @@ local function alone(words)
   return helper.succeeds(table.concat(list, " "))
 end
 
--- Runs a command on two ranks, of which rank 1 is killed after two seconds.
+-- Runs a command on two ranks, of which rank 1 is killed after a second.
 local function killed(words)
-  return mpirun(2, { "sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || { sleep 2; kill -9 $$; } & exec "$@"', "sh",
+  return mpirun(2, { "sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || { sleep 1; kill -9 $$; } & exec "$@"', "sh",
     table.unpack(words) })
 end
 
@@ -73,7 +73,8 @@ end
 
 setup(function()
   helper.succeeds("rm -rf " .. helper.shell(folder) .. " && mkdir -p " .. helper.shell(folder))
-  build("", "one")
+  helper.succeeds(("lua5.4 %s/tests/program.lua %s %s/one --text --answers name=lama threads=1"):format(
+    helper.shell(root), helper.shell(model), helper.shell(folder)))
 end)
 
 describe("a program of two ranks", function()
@@ -279,7 +280,7 @@ describe("a rank without memory", function()
     helper.write(folder .. "/large.lua", [[return { name = "large", input = tokens { vocab = 70 }, context = 65536,
       chunk = 16, sequences = 32, d_model = 16, heads = 2, head_dim = 64, layers = 1, d_ff = 16, mask = "causal",
       positions = "none", output = { vocabulary {} } }]])
-    helper.succeeds(("cd %s && gen/attn2c build %s ranks=2 threads=1 kernels=c -o %s/large"):format(helper.shell(root),
+    helper.succeeds(("lua5.4 %s/tests/program.lua %s %s/large ranks=2 threads=1 kernels=c"):format(helper.shell(root),
       helper.shell(folder .. "/large.lua"), helper.shell(folder)))
   end)
 

@@ -39,7 +39,8 @@ describe("the meetings of ranks", function()
   end)
 
   it("pass rows from stage to stage, and outputs back, by shared memory, by messages and by both", function()
-    for _, each in ipairs { { 2, "windows", "2" }, { 3, "messages", "3" }, { 4, "2", "2" }, { 4, "windows", "2" } } do
+    for _, each in ipairs { { 2, "windows", "2" }, { 3, "messages", "3" }, { 4, "2", "2" },
+      helper.is_long and { 4, "windows", "2" } or nil } do
       local result = run(table.unpack(each))
       assert.same({ 0, "" }, { result.status, result.stderr }, table.concat(each, " "))
       assert.truthy(result.stdout:find(", 0 failures, sums ", 1, true), result.stdout)

@@ -24,7 +24,7 @@ local EVIL = "<script>alert(1)<b>\"'&\u{202E}\nname"
 local LONG = ("<b>long \u{202E}"):rep(20) .. ".json"
 
 local WINDOW = [[
-return { name = "window", seq = 512, d_model = 32, heads = 2, layers = 2, mask = "window", window = { 16, 8 },
+return { name = "window", seq = 128, d_model = 32, heads = 2, layers = 2, mask = "window", window = { 16, 8 },
   input = linear { from = 8 }, output = { pool "mean", linear { to = 3, name = "scores" } } }
 ]]
 
@@ -56,13 +56,13 @@ local function open_all()
   files.make_folder(folder .. "/page")
   local function make(name, ...)
     local code, errors
-    code, said[name], errors = try(report("-r", "5", "-o", "page/" .. name .. ".html", ...))
+    code, said[name], errors = try(report("-r", "2", "-o", "page/" .. name .. ".html", ...))
     if code ~= 0 then error(("%s: exit %d: %s"):format(name, code, errors)) end
   end
   make("speaker", root .. "/models/speaker.lua", "batch=2", "threads=2",
     "--weights=" .. root .. "/models/speaker/speaker.safetensors")
   local random = require("commands.quality.arrays").random
-  helper.write(folder .. "/three.npy", random({ 3, 512, 8 }, "f32")) -- of a model whose batch is 1
+  helper.write(folder .. "/three.npy", random({ 3, 128, 8 }, "f32")) -- of a model whose batch is 1
   make("window", "window.lua", "--input=features=three.npy")
   make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
     "eps=1e-06") -- a folder with a long name
@@ -136,14 +136,14 @@ describe("a report", function()
     local function word(text) return text:find(" ", 1, true) and "&#39;" .. text .. "&#39;" or text end
     local what = (" %s batch=2 threads=2 %s"):format(word(root .. "/models/speaker.lua"),
       word("--weights=" .. root .. "/models/speaker/speaker.safetensors"))
-    assert.same({ "check" .. what, "bench" .. what .. " --repetitions=5 --profile --bound",
-      "report" .. what .. " --repetitions=5 --output=page/speaker.html" }, lines("speaker"))
+    assert.same({ "check" .. what, "bench" .. what .. " --repetitions=2 --profile --bound",
+      "report" .. what .. " --repetitions=2 --output=page/speaker.html" }, lines("speaker"))
     local all = lines("lengths")
     assert.equal(5, #all)
     assert.matches("^report window%.lua seq=16,32 layers=1 .*%-%-output=page/lengths%.html$", all[5])
     all = lines("evil")
     assert.matches("^quality .* seq=8 precision=int8 ", all[3])
-    assert.matches("%-%-attention=png %-%-repetitions=5", all[4])
+    assert.matches("%-%-attention=png %-%-repetitions=2", all[4])
   end)
 
   it("need not be scrolled sideways", function()
@@ -246,7 +246,7 @@ describe("a report", function()
   it("checks the first batch of more sequences, by a command that can be repeated", function()
     local array = runs({ "sh", "-c", "ls out/window.variants/as_described*/batch_features.npy" }):match("[^\n]+")
     assert.truthy(pages.window:gsub("<[^>]*>", ""):find("--input=features=" .. array, 1, true))
-    assert.equal(helper.read(folder .. "/three.npy"):sub(129, 128 + 4 * 512 * 8),
+    assert.equal(helper.read(folder .. "/three.npy"):sub(129, 128 + 4 * 128 * 8),
       helper.read(folder .. "/" .. array):sub(129))
   end)
 
@@ -370,7 +370,7 @@ describe("the command", function()
   end)
 
   it("writes a page that says so where a tensor differs from the reference, and ends with 1", function()
-    helper.write(folder .. "/wrong.lua", (WINDOW:gsub('"window", seq = 512', '"wrong", target = "x86_64", seq = 16')))
+    helper.write(folder .. "/wrong.lua", (WINDOW:gsub('"window", seq = 128', '"wrong", target = "x86_64", seq = 16')))
     runs { "rm", "-f", "wrong.html" }
     local spoil = helper.spoiling("_ops.c", "s/attn2c_pool_mean(/attn2c_pool_max(/")
     local code, printed_text = helper.run(("XDG_CACHE_HOME=%s %s %s report wrong.lua -o wrong.html"):format(

@@ -43,7 +43,7 @@ local function describe_model(name, list, threads)
 end
 
 local function build(name, start)
-  sh(("%s %s %s.lua %s"):format(start, shell(root .. "/tests/program.lua"), name, name))
+  sh(("%s %s %s.lua %s --answers"):format(start, shell(root .. "/tests/program.lua"), name, name))
 end
 
 -- The outputs of a program, as the bytes of their files; start: words before it.

@@ -71,6 +71,12 @@ local function run_line(name, more)
     cases[name].pairs and "--text-pair -" or "", more)
 end
 
+-- Builds only the program of a folder, by more words of tests/program.lua.
+local function build_program(path, name, more)
+  sh(("rm -rf %s && lua5.4 %s %s %s --text --answers %s"):format(name, shell(root .. "/tests/program.lua"), shell(path),
+    name, more or ""))
+end
+
 local function texts_of(name) return shell(goldens .. "/" .. name .. "/texts.txt") end
 
 setup(function()
@@ -343,8 +349,7 @@ describe("windows over the pair of a question", function()
   end)
 
   it("have the prompt before the question, which is in no place of an answer", function()
-    sh(("%s build %s seq='{24,40}' batch='{1,4}' prompt='the cat: ' -o prompted"):format(
-      shell(root .. "/gen/attn2c"), shell(goldens .. "/windows")))
+    build_program(goldens .. "/windows", "prompted", "seq=40 prompt='the cat: '")
     local pair = "\t" .. ("The cat sat on the mat - naive as it was, it slept. "):rep(9) .. "x dog!\n"
     helper.write(folder .. "/bare.txt", "who?" .. pair .. "who is it?\tthe dog\n")
     helper.write(folder .. "/whole.txt", "the cat: who?" .. pair .. "the cat: who is it?\tthe dog\n")
@@ -451,12 +456,13 @@ printf "half a" >&3; sleep 0.1; kill -%s $pid; wait $pid; [ $? = %d ] || exit 12
 end)
 
 describe("hostile text", function()
-  it("of 10 MB in a line takes a moment", function()
-    sh("head -c 10000000 /dev/zero | tr '\\0' a >long.txt; echo >>long.txt; echo 'the dog' >>long.txt")
+  it("of megabytes in a line takes a moment", function()
+    local bytes = helper.is_long and 10000000 or 3000000
+    sh("head -c " .. bytes .. " /dev/zero | tr '\\0' a >long.txt; echo >>long.txt; echo 'the dog' >>long.txt")
     local got = lines_of(output_of("timeout 600 " .. run_line("sequence", "--text - <long.txt")))
     assert.equal(2, #got)
     assert.equal("per\\u{202E}haps\\u{1B}[31m\t0.6063", got[2])
-    sh("yes 'the dog ' | head -c 10000000 | tr -d '\\n' >long.txt")
+    sh("yes 'the dog ' | head -c " .. bytes .. " | tr -d '\\n' >long.txt")
     assert.equal(1, #lines_of(output_of("timeout 600 " .. run_line("sequence", "--text long.txt"))))
   end)
 
@@ -490,7 +496,7 @@ describe("hostile text", function()
     sh(("rm -rf begins && cp -r %s begins"):format(shell(goldens .. "/next")))
     local text = helper.read(folder .. "/begins/config.json"):gsub('"bos_token_id": 50256', '"bos_token_id": 7')
     helper.write(folder .. "/begins/config.json", text)
-    sh(("%s build begins -o begun 2>&1"):format(shell(root .. "/gen/attn2c")))
+    build_program("begins", "begun")
     sh("begun/begins run --weights begins --format jsonl --text empty.txt --output logits=begun.npy "
       .. "--output input_ids=begun_ids.npy --output lengths=begun_lengths.npy >begun.txt")
     local ids, shape = npy(folder .. "/begun_ids.npy")
@@ -522,7 +528,7 @@ describe("building", function()
     sh(("mkdir -p deep/er && %s import %s -o deep/er/other.lua"):format(attn2c, shell(goldens .. "/sequence")))
     local text = helper.read(folder .. "/deep/er/other.lua")
     assert.matches('tokenizer = "[./]+/tests/hf/texts/sequence"', text)
-    sh(("%s build deep/er/other.lua -o other"):format(attn2c))
+    build_program("deep/er/other.lua", "other")
     assert.equal(output_of(run_line("sequence", "--text 'the dog'")),
       output_of(("other/sequence run --weights %s --text 'the dog'"):format(shell(goldens .. "/sequence"))))
   end)

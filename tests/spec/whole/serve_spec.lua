@@ -5,7 +5,7 @@ local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
 
 local own = generating.new("serve", { "llama" },
-  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/out/spec/serve/chat.jinja"))
+  "--serve --chat-template=" .. helper.shell(helper.absolute_root() .. "/out/spec/serve/chat.jinja"), { llama = true })
 local shell = helper.shell
 local tried = helper.is_long and it or pending
 

@@ -126,8 +126,9 @@ describe("a library for several targets", function()
     end
   end)
 
-  it("is checked for each by one command", function()
-    local code, output = try(attn2c("X=", "check", "tiny.lua", "seq=8", "threads=1", "target=avx2,x86_64"))
+  it("is checked for each by one command, with kernels of libxsmm for each", function()
+    local code, output = try(attn2c("X=", "check", "tiny.lua", "seq=8", "threads=1", "kernels=libxsmm",
+      "target=avx2,x86_64"))
     assert.equal(#runnable() > 1 and 0 or 6, code)
     local said = {}
     for name in output:gmatch("target (%S+)\n") do said[#said + 1] = name end
@@ -141,9 +142,12 @@ describe("a library for several targets", function()
       assert.truthy(text:find(("in use       %s; the lines below describe it\n"):format(name), 1, true), text)
       _, text = try { "qemu-x86_64", "-cpu", machine, "tiny/tiny", "info", "--json" }
       assert.truthy(text:find(('"in_use": "%s"'):format(name), 1, true), text)
-      local code, output = try { "qemu-x86_64", "-cpu", machine, "tiny/tiny", "check" }
-      assert.equal(0, code)
-      assert.truthy(output:find(" 0 failed\n", 1, true), output)
+      -- A check takes seconds there; that of avx2 runs above on any machine that has it.
+      if helper.is_long or name == "x86_64" then
+        local code, output = try { "qemu-x86_64", "-cpu", machine, "tiny/tiny", "check" }
+        assert.equal(0, code)
+        assert.truthy(output:find(" 0 failed\n", 1, true), output)
+      end
     end
     assert.truthy(runs { "tiny/tiny", "info" }:find("in use       " .. runnable()[1], 1, true))
   end)
@@ -232,7 +236,7 @@ except Exception as error:
       assert.truthy(errors:find("damaged: their checksum is wrong", 1, true), errors)
       assert.is_nil(lfs.attributes(here .. "/worse.weights"))
     end
-    runs(attn2c("X=", "build", "tiny.lua", "target=x86_64", "-o", "alone"))
+    runs { "lua5.4", root .. "/tests/program.lua", "tiny.lua", "alone", "--answers", "target=x86_64" }
     local code, _, errors = try { "alone/tiny", "check", "--weights", "avx2.weights" }
     assert.equal(3, code)
     assert.truthy(errors:find("for another target, avx2; this build is for x86_64; pack them again", 1, true),
@@ -246,12 +250,13 @@ except Exception as error:
     for _, name in ipairs(runnable()) do
       assert.equal(answer(name, "tiny/tiny", "--weights", "tiny.st"), answer(name, "embedded/tiny"))
     end
-    local code = try { "qemu-x86_64", "-cpu", "Nehalem", "embedded/tiny", "check" }
-    assert.equal(0, code)
+    runs { "qemu-x86_64", "-cpu", "Nehalem", "embedded/tiny", "run", "--input", "ids=ids.npy", "--input",
+      "lengths=lengths.npy", "--output", "logits=emulated.npy" }
+    assert.equal(answer("x86_64", "tiny/tiny", "--weights", "tiny.st"), files.read(here .. "/emulated.npy"))
   end)
 
-  it("has kernels of libxsmm for each, too", function()
-    for _, name in ipairs(runnable()) do
+  it("has kernels of libxsmm for the best", function()
+    for _, name in ipairs { runnable()[1] } do
       local words = attn2c("ATTN2C_TARGET=" .. name, "check", "tiny.lua", "seq=8", "threads=1", "kernels=libxsmm")
       local code, output, errors = try(words)
       assert.equal(0, code, output .. errors)

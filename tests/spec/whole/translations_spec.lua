@@ -17,8 +17,13 @@ local names = {}
 for name in lfs.dir(goldens) do if name:sub(1, 1) ~= "." then names[#names + 1] = name end end
 table.sort(names)
 
--- Folders of T5's kinds that are also written as GGUF files, with the names of gaps of their tokenizers.
-local as_gguf = { t5 = 100, mt5 = 3, umt5 = 3 }
+-- Folders of T5's kinds that are also written as GGUF files, with the names of gaps of their tokenizers. A file of mt5
+-- differs from one of umt5 in that one table of positions stands for all layers, as in t5.
+local as_gguf = { t5 = 100, mt5 = helper.is_long and 3 or nil, umt5 = 3 }
+
+-- Folders whose Python modules are asked, too. The others differ in what only the C code of texts sees.
+local has_module = { mbart_50 = true, marian = true, t5 = true }
+for _, name in ipairs(helper.is_long and { "m2m_100", "nllb", "mbart" } or {}) do has_module[name] = true end
 
 -- Returns the words that keep a folder's adapters next to its weights.
 local function adapters(name)
@@ -35,7 +40,7 @@ setup(function()
   local list = {}
   for i, name in ipairs(names) do
     list[i] = { name = name, path = goldens .. "/" .. name,
-      words = { "--text", "kernels=c", table.unpack(adapters(name)) } }
+      words = { has_module[name] and "--library" or "--text", "--text", "kernels=c", table.unpack(adapters(name)) } }
   end
   files.make_folder(folder)
   for name, gaps in pairs(as_gguf) do
@@ -117,6 +122,10 @@ describe("texts that encoders with decoders write are transformers':", function(
       compare(name .. "_file", place, folder .. "/" .. name .. "_file.gguf", stated, more)
     end)
   end
+end)
+
+it("texts from the functions of Python modules are transformers', too", function()
+  assert.equal("", helper.asks_tasks("translations", folder, goldens))
 end)
 
 -- Runs the program of mbart_50 or another folder. Returns the exit code, and what it says on both outputs.
