@@ -54,9 +54,9 @@ all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $
 # kernels_*.c; and one source of the runtime by itself.
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
 	$(checker) $(checked) -c $< -o $@
-# Tests have no lines for traces, which would take a fifth of the time. What is undefined in a test is looked for in
-# `make test-long`, where it ends by SIGILL, and in tests that include a source of the runtime: it takes a quarter of
-# the time. The runtime, which is tested, has both.
+# Tests have no lines for traces, which would take a fifth of the time. `make test-long` looks for what is undefined in
+# tests, which end there by SIGILL; so do tests that include a source of the runtime. It takes a quarter of the time.
+# The runtime, which is tested, has both.
 own_undefined = $(if $(or $(ATTN2C_TEST_LONG),$(filter test_program test_progress,$*)),-fsanitize-trap,-fno-sanitize)
 $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
 	$(checker) $(checked) -g0 $(own_undefined)=undefined -c $< -o $@

@@ -1,6 +1,7 @@
 /* test_sound.c - text from the rows of CTC models, against transformers (tests/sound/goldens.py); speech by
  * energy; and sounds of all formats, rates and channels, whole, damaged and cut. */
 #include "faults.h"
+#include "long.h"
 #include "program/output.h"
 #include "program/sound/source.h"
 #include "scratch.h"
@@ -330,7 +331,9 @@ Test(sound, cut_and_damaged_files_are_refused) {
     write_sound(path, formats[f], 22050, 1);
     const size_t size = scratch_get(path, bytes, sizeof bytes);
     cr_assert_lt(size, sizeof bytes);
-    for (size_t at = 0; at < size; at += at < 60 ? 1 : size / 37) {
+    /* Each byte of the first 60, in `make test` in a third of the formats, and some of the others. */
+    const size_t step = is_long() ? 1 : 3;
+    for (size_t at = f % step; at < size; at += at < 60 ? step : size / (is_long() ? 37 : 19)) {
       scratch_put(scratch_path("cut"), bytes, at);
       cr_expect_neq(read_sound(scratch_path("cut"), &count), ATTN2C_OK, "format %zu: cut after %zu", f, at);
       /* FLAC that ends where a frame does */

@@ -86,7 +86,8 @@ static const char *const units[] = {"a",
 static void check_growth(const char *name, const tokenizer *t) {
   static size_t turn;
   const size_t bytes = is_long() ? 4096 : 1024, step = is_long() ? 1 : 2;
-  for (size_t u = turn++ % step; u < sizeof units / sizeof units[0]; u += step) grows_linearly(name, t, units[u], bytes);
+  for (size_t u = turn++ % step; u < sizeof units / sizeof units[0]; u += step)
+    grows_linearly(name, t, units[u], bytes);
 }
 
 /* The texts of the goldens, end to end: of every script, and bytes that are no text between them. */

@@ -4,6 +4,7 @@
 
 #include "allows.h"
 #include "generate/draw.h"
+#include "long.h"
 
 #define DRAW(limit) attn2c_draw_below(attn2c_draw_bits(11, n++), (limit))
 
@@ -280,7 +281,7 @@ Test(tools, damaged) {
   enum { COUNT = sizeof signs / sizeof *signs };
   attn2c_tools all[COUNT];
   for (int i = 0; i < COUNT; i++) all[i] = tools_of(signs[i]);
-  for (int i = 0; i < 20000; i++) {
+  for (int i = 0; i < (is_long() ? 20000 : 5000); i++) {
     char text[1000];
     size_t length = (size_t)snprintf(text, sizeof text, "%s", cases[DRAW(sizeof cases / sizeof *cases)].text),
            used = length;

@@ -263,7 +263,7 @@ describe("the command machine", function()
   end
 
   it("says that other work has disturbed the facts, and measures again the next time", function()
-    local busy = "for i in $(seq $((3 * $(nproc)))); do timeout 60 sh -c 'while :; do :; done' >&- 2>&- & "
+    local busy = "for i in $(seq $((3 * $(nproc)))); do timeout 300 sh -c 'while :; do :; done' >&- 2>&- & "
       .. "all=\"$all $!\"; done; %s machine --measure; kill $all"
     assert.matches("\ndisturbed by other work, which took %d+%% of a processor's time: rates may be higher\nthe next "
       .. "`attn2c machine` measures again\n$", sh(busy:format(line)))

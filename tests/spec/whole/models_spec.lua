@@ -89,7 +89,7 @@ local function smaller(description)
   return list
 end
 
--- What the others of `make test` would find is found in goldens of PyTorch (whole/torch) and by drawing.
+-- Goldens of PyTorch (whole/torch) and draws have the keys of the other models in `make test`.
 local models = helper.is_long and names_in(root .. "/models", ".lua") or { "speaker.lua", "vit_b16.lua" }
 
 local function model(name) return root .. "/models/" .. name .. ".lua" end

@@ -9,7 +9,7 @@ local generating = helper.root .. "/tests/generate/llama"
 
 -- Returns the line for a folder of tests/hf/texts; folder: where the weights are, or nil.
 local function line_of(name, folder, is_embedded, override)
-  local state = pipeline.run(helper.root, texts .. name, { "kernels=c", override }, nil, { with_text = true })
+  local state = pipeline.run(helper.root, texts .. name, { "kernels=c", override }, "graph", { with_text = true })
   return try.line(state, "out/x/x", folder, is_embedded)
 end
 
