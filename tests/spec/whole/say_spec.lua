@@ -61,7 +61,7 @@ for name in lfs.dir(goldens) do
 end
 table.sort(names)
 -- Tests of hostile texts and of options take the ones that are in any sample.
-names = helper.sample(names, 4, words.set { "many", "masked", "modules", "next", "pairs", "question", "reranker",
+names = helper.sample(names, 8, words.set { "many", "masked", "modules", "next", "pairs", "question", "reranker",
   "sentence", "sequence", "states", "token", "windows" })
 
 local function built(name) return ("%s/%s"):format(name, name) end

@@ -89,8 +89,8 @@ describe("PyTorch's outputs", function()
 
   it("are the same where heads of factor 0 are left out of the model", function()
     local golden = goldens .. "/bert_head_pruned"
-    sh(("%s build %s/description.lua attention_output=none name=pruned -o pruned"):format(
-      shell(root .. "/gen/attn2c"), shell(golden)))
+    sh(("lua5.4 %s %s/description.lua pruned --answers attention_output=none name=pruned"):format(
+      shell(root .. "/tests/program.lua"), shell(golden)))
     assert.is_truthy(files.read(folder .. "/pruned/pruned.c"):find("2 heads of 17 x 17 x 10", 1, true))
     local words = { "pruned/pruned run --output hidden=pruned/hidden.npy", "--weights",
       shell(golden .. "/model.safetensors") }
