@@ -117,7 +117,7 @@ static size_t write_lower(const chat_value *text, size_t at, uint32_t point, cha
 }
 
 /* Writes the upper or title case of a character. It may be several characters (Unicode's SpecialCasing):
- * those of the full case folding, of which a title raises the first that has case. */
+ * the full case folding's, of which a title raises the first that has case. */
 static size_t write_upper(uint32_t point, int is_title, char *to) {
   const utf8proc_int32_t title = utf8proc_totitle((utf8proc_int32_t)point);
   utf8proc_int32_t folded[4];

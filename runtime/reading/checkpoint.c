@@ -358,18 +358,92 @@ static int open_kept(attn2c_checkpoint **checkpoint, attn2c_message *message) {
   return status;
 }
 
+/* Returns the length of a name before its end, or -1 if it ends otherwise. */
+static int base_length(const char *name, const char *end) {
+  if (!end) return -1;
+  const size_t length = strlen(name), rest = strlen(end);
+  return length > rest && strcmp(name + length - rest, end) == 0 ? (int)(length - rest) : -1;
+}
+
+int attn2c_coded_part(attn2c_coded *coded, const attn2c_checkpoint *file, const char *name, int length,
+                      const char *end, int is_needed, attn2c_message *message) {
+  char whole[600];
+  if (!end) return -1;
+  const int bytes = snprintf(whole, sizeof whole, "%.*s%s", length, name, end);
+  const int found = bytes < (int)sizeof whole ? attn2c_checkpoint_find_plain(file, whole) : -1;
+  if (found < 0 && is_needed)
+    attn2c_say(message, "%.*s%s: missing, but the tensor is one of %s", length, name, end,
+               coded->coding->word);
+  if (found >= 0) coded->is_part[found] = 1;
+  return found;
+}
+
+static int compare_coded(const void *left, const void *right) {
+  return strcmp(((const coded_tensor *)left)->tensor.name, ((const coded_tensor *)right)->tensor.name);
+}
+
+static void close_coded(attn2c_coded *coded) {
+  if (!coded) return;
+  for (int i = 0; i < 4; i++) free(coded->memory[i]);
+  for (int i = 0; i < coded->count; i++) free((char *)(uintptr_t)coded->tensors[i].tensor.name);
+  pthread_mutex_destroy(&coded->lock);
+  ATTN2C_FREE(coded->tensors, coded->is_part, coded);
+}
+
+/* Adds the coded tensor that the files' tensor number `plain` begins. */
+static int add_coded(attn2c_coded *coded, const attn2c_checkpoint *file, int plain, int length, int is_bytes,
+                     attn2c_message *message) {
+  const char *weight = coded->coding->weight;
+  if (ATTN2C_MORE(coded->tensors, coded->count) != ATTN2C_OK) return attn2c_say_no_memory(message);
+  coded_tensor *made = &coded->tensors[coded->count++];
+  char *name = malloc((size_t)length + strlen(weight) + 1);
+  *made = (coded_tensor){.tensor = {.name = name}, .packed = plain, .scales = -1, .zeros = -1, .order = -1};
+  if (!name) return attn2c_say_no_memory(message);
+  memcpy(name, attn2c_checkpoint_plain(file, plain)->name, (size_t)length);
+  strcpy(name + length, weight);
+  coded->is_part[plain] = 1;
+  ATTN2C_TRY(coded->coding->reader->find(coded, file, made, length, is_bytes, message));
+  const int other = attn2c_checkpoint_find_plain(file, name);
+  if (other < 0 || other == plain) return ATTN2C_OK;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: is in the file as numbers and as codes", name);
+}
+
+/* Finds the files' coded tensors. *coded NULL: none. */
+static int find_coded(const attn2c_checkpoint *file, const attn2c_coding *coding, attn2c_coded **coded,
+                      attn2c_message *message) {
+  attn2c_coded *made = calloc(1, sizeof *made);
+  if (!made) return attn2c_say_no_memory(message);
+  pthread_mutex_init(&made->lock, NULL);
+  made->coding = coding, made->held = -1, made->is_part = calloc((size_t)file->count + 1, 1);
+  int status = made->is_part ? ATTN2C_OK : attn2c_say_no_memory(message);
+  for (int i = 0; i < file->count && !status; i++) {
+    const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, i);
+    const int packed = base_length(tensor->name, coding->packed);
+    const int bytes = strcmp(tensor->type->name, "I8") == 0 ? base_length(tensor->name, coding->bytes) : -1;
+    if (packed > 0 || bytes > 0)
+      status = add_coded(made, file, i, packed > 0 ? packed : bytes, packed <= 0, message);
+  }
+  if (status || made->count == 0) {
+    close_coded(made);
+    return status;
+  }
+  qsort(made->tensors, (size_t)made->count, sizeof *made->tensors, compare_coded);
+  *coded = made;
+  return ATTN2C_OK;
+}
+
 /* Finds an open checkpoint's coded tensors, numbers the others, and opens adapters. A failure closes it. */
 static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
   int status = open_kept(checkpoint, message);
   attn2c_checkpoint *made = *checkpoint;
   const attn2c_coding *coding = made->readers->coding;
-  if (!status) status = coding ? coding->reader->open(made, coding, &made->coded, message) : ATTN2C_OK;
+  if (!status) status = coding ? find_coded(made, coding, &made->coded, message) : ATTN2C_OK;
   if (!status && made->coded) {
     made->shown = malloc(((size_t)made->count + 1) * sizeof *made->shown);
     made->number = malloc(((size_t)made->count + 1) * sizeof *made->number);
     if (!made->shown || !made->number) status = attn2c_file_no_memory("weights", message);
     for (int i = 0; i < made->count && !status; i++) {
-      made->number[i] = coding->reader->has_part(made->coded, i) ? -1 : made->shown_count;
+      made->number[i] = made->coded->is_part[i] ? -1 : made->shown_count;
       if (made->number[i] >= 0) made->shown[made->shown_count++] = i;
     }
   }
@@ -424,7 +498,7 @@ int attn2c_checkpoint_open_memory(const void *bytes, size_t size, const attn2c_r
 
 void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
   if (!checkpoint) return;
-  if (checkpoint->coded) checkpoint->readers->coding->reader->close(checkpoint->coded);
+  close_coded(checkpoint->coded);
   if (checkpoint->merged) checkpoint->readers->adapter->reader->close(checkpoint->merged);
   ATTN2C_FREE(checkpoint->shown, checkpoint->number);
   for (int i = 0; i < checkpoint->file_count; i++) attn2c_tensor_file_close(checkpoint->files[i].file);
@@ -488,8 +562,7 @@ static const attn2c_coded_reader *reader_of(const attn2c_checkpoint *checkpoint)
 }
 
 int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint) {
-  return checkpoint->coded ? checkpoint->shown_count + reader_of(checkpoint)->count(checkpoint->coded)
-                           : checkpoint->count;
+  return checkpoint->coded ? checkpoint->shown_count + checkpoint->coded->count : checkpoint->count;
 }
 
 /* True if a number is that of a coded tensor in groups. These come after all tensors. */
@@ -500,7 +573,7 @@ static int is_in_groups(const attn2c_checkpoint *checkpoint, int index) {
 /* Returns the number of a tensor among the coded ones, or -1. */
 static int coded_number(const attn2c_checkpoint *checkpoint, int index) {
   if (!checkpoint->coded || index < checkpoint->shown_count) return -1;
-  return (index - checkpoint->shown_count) % reader_of(checkpoint)->count(checkpoint->coded);
+  return (index - checkpoint->shown_count) % checkpoint->coded->count;
 }
 
 int attn2c_checkpoint_in_groups(const attn2c_checkpoint *checkpoint, int index) {
@@ -511,7 +584,7 @@ int attn2c_checkpoint_in_groups(const attn2c_checkpoint *checkpoint, int index) 
 int attn2c_checkpoint_order(const attn2c_checkpoint *checkpoint, int index, int64_t columns, int32_t *inputs,
                             attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
-  if (coded >= 0 && reader_of(checkpoint)->tensor(checkpoint->coded, coded)->shape[1] == columns)
+  if (coded >= 0 && checkpoint->coded->tensors[coded].tensor.shape[1] == columns)
     return reader_of(checkpoint)->order(checkpoint->coded, checkpoint, coded, inputs, message);
   for (int64_t i = 0; i < columns; i++) inputs[i] = (int32_t)i;
   return ATTN2C_OK;
@@ -534,7 +607,7 @@ int attn2c_checkpoint_plain_number(const attn2c_checkpoint *checkpoint, int inde
 
 const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index) {
   const int coded = coded_number(checkpoint, index);
-  return coded >= 0 ? reader_of(checkpoint)->tensor(checkpoint->coded, coded)
+  return coded >= 0 ? &checkpoint->coded->tensors[coded].tensor
                     : attn2c_checkpoint_plain(checkpoint, plain_number(checkpoint, index));
 }
 
@@ -565,10 +638,14 @@ int attn2c_checkpoint_same(const attn2c_checkpoint *checkpoint, int a, int b, in
 }
 
 int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name) {
-  const int coded = checkpoint->coded ? reader_of(checkpoint)->find(checkpoint->coded, name) : -1;
-  if (coded >= 0) return checkpoint->shown_count + coded;
+  const attn2c_coded *coded = checkpoint->coded;
+  const coded_tensor wanted = {.tensor = {.name = name}};
+  const coded_tensor *found =
+      coded ? bsearch(&wanted, coded->tensors, (size_t)coded->count, sizeof *coded->tensors, compare_coded)
+            : NULL;
+  if (found) return checkpoint->shown_count + (int)(found - coded->tensors);
   const int plain = attn2c_checkpoint_find_plain(checkpoint, name);
-  return checkpoint->coded && plain >= 0 ? checkpoint->number[plain] : plain;
+  return coded && plain >= 0 ? checkpoint->number[plain] : plain;
 }
 
 /* True if the adapter changes a tensor of the files. */
@@ -579,6 +656,10 @@ static int is_changed(const attn2c_checkpoint *checkpoint, int plain) {
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
+  const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(checkpoint, index);
+  if (coded >= 0 && (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first))
+    return attn2c_fail(message, ATTN2C_FORMAT, "\"%s\": %lld elements from element %lld are beyond its %lld",
+                       tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
   if (coded >= 0)
     return reader_of(checkpoint)
         ->read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first, count, values,

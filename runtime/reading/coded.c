@@ -4,8 +4,6 @@
 #include "base/checksum.h"
 #include "base/shape.h"
 
-#include <pthread.h>
-
 enum { WORD = 32 /* bits */, BAND = 64 /* columns that are unpacked together: a cache line of codes */ };
 
 /* A tensor of one coding has no values that its type in the file could give. */
@@ -19,38 +17,7 @@ typedef enum {
   BYTES       /* [out][in] signed bytes */
 } packing;
 
-typedef struct {
-  attn2c_file_tensor tensor; /* as the model sees it */
-  packing packing;
-  int bits;
-  int64_t groups;
-  int packed, scales, zeros, order; /* numbers of the parts in the file; -1: none */
-  int is_ordered;                   /* 1: groups are not one after the other */
-  int is_equal;                     /* 1: all groups have the same number of inputs */
-  int has_halves;                   /* 1: scales are f16 */
-} coded_tensor;
-
-struct attn2c_coded {
-  const attn2c_coding *coding;
-  coded_tensor *tensors;
-  int count;
-  char *is_part; /* one for each tensor of the file */
-  pthread_mutex_t lock;
-  int held;      /* the tensor whose codes are in memory; -1: none */
-  int in_groups; /* 1: its columns are in the order of their groups */
-  attn2c_codes codes;
-  void *memory[4]; /* that the codes are in */
-  int is_centred;  /* 1: scale blocks of these codes have no minimum */
-};
-
 /* Finding. */
-
-/* Returns the length of a name before its end, or -1 if it ends otherwise. */
-static int base_length(const char *name, const char *end) {
-  if (!end) return -1;
-  const size_t length = strlen(name), rest = strlen(end);
-  return length > rest && strcmp(name + length - rest, end) == 0 ? (int)(length - rest) : -1;
-}
 
 static int is_type(const attn2c_file_tensor *tensor, const char *name) {
   return strcmp(tensor->type->name, name) == 0;
@@ -60,28 +27,19 @@ static int is_type(const attn2c_file_tensor *tensor, const char *name) {
 typedef struct {
   const attn2c_checkpoint *file;
   attn2c_coded *coded;
-  const char *base; /* of the names, `length` bytes */
-  int length;
   coded_tensor *made;
+  int length; /* of the parts' names before their ends */
   int64_t out, in;
   attn2c_message *message;
 } finding;
 
-/* Returns the number of a part, or -1; a part that is needed is reported. */
-static int find_part(const finding *f, const char *end, int is_needed) {
-  char name[600];
-  if (!end) return -1;
-  const int length = snprintf(name, sizeof name, "%.*s%s", f->length, f->base, end);
-  const int found = length < (int)sizeof name ? attn2c_checkpoint_find_plain(f->file, name) : -1;
-  if (found < 0 && is_needed)
-    attn2c_say(f->message, "%.*s%s: missing, but the tensor is one of %s", f->length, f->base, end,
-               f->coded->coding->word);
-  if (found >= 0) f->coded->is_part[found] = 1;
-  return found;
-}
-
 static const attn2c_file_tensor *part(const finding *f, int number) {
   return attn2c_checkpoint_plain(f->file, number);
+}
+
+static int find_part(const finding *f, const char *end, int is_needed) {
+  return attn2c_coded_part(f->coded, f->file, part(f, f->made->packed)->name, f->length, end, is_needed,
+                           f->message);
 }
 
 /* Refuses a part for its shape or its type. */
@@ -232,95 +190,17 @@ static int measure(finding *f, int is_bytes) {
   return status;
 }
 
-static void drop_codes(attn2c_coded *coded) {
-  for (int i = 0; i < 4; i++) free(coded->memory[i]), coded->memory[i] = NULL;
-  coded->held = -1;
-}
-
-static void close_coded(attn2c_coded *coded) {
-  if (!coded) return;
-  drop_codes(coded);
-  for (int i = 0; i < coded->count; i++) free((char *)(uintptr_t)coded->tensors[i].tensor.name);
-  pthread_mutex_destroy(&coded->lock);
-  ATTN2C_FREE(coded->tensors, coded->is_part, coded);
-}
-
-static coded_tensor *add_tensor(attn2c_coded *coded) {
-  if (ATTN2C_MORE(coded->tensors, coded->count) != ATTN2C_OK) return NULL;
-  coded_tensor *made = &coded->tensors[coded->count];
-  memset(made, 0, sizeof *made);
-  made->scales = made->zeros = made->order = -1;
-  return made;
-}
-
-/* Adds the tensor that the file's tensor number `plain` begins. */
-static int find_one(attn2c_coded *coded, const attn2c_checkpoint *file, int plain, int length, int is_bytes,
-                    attn2c_message *message) {
-  coded_tensor *made = add_tensor(coded);
-  if (!made) return attn2c_say_no_memory(message);
-  made->packed = plain;
-  coded->is_part[plain] = 1;
-  finding f = {file, coded, attn2c_checkpoint_plain(file, plain)->name, length, made, 0, 0, message};
+static int find(attn2c_coded *coded, const attn2c_checkpoint *file, coded_tensor *made, int length,
+                int is_bytes, attn2c_message *message) {
+  finding f = {file, coded, made, length, 0, 0, message};
   ATTN2C_TRY(measure(&f, is_bytes));
-  char *name = malloc((size_t)length + sizeof ".weight");
-  if (!name) return attn2c_say_no_memory(message);
-  memcpy(name, f.base, (size_t)length);
-  strcpy(name + length, ".weight");
-  made->tensor = (attn2c_file_tensor){
-      .name = name, .type = &of_codes, .rank = 2, .shape = {f.out, f.in}, .elements = f.out * f.in};
-  coded->count++;
-  const int other = attn2c_checkpoint_find_plain(file, name);
-  if (other < 0 || other == plain) return ATTN2C_OK;
-  return attn2c_fail(message, ATTN2C_FORMAT, "%s: is in the file as numbers and as codes", name);
-}
-
-static int compare_names(const void *left, const void *right) {
-  return strcmp(((const coded_tensor *)left)->tensor.name, ((const coded_tensor *)right)->tensor.name);
-}
-
-static int find_all(const attn2c_checkpoint *file, const attn2c_coding *coding, attn2c_coded **coded,
-                    attn2c_message *message) {
-  *coded = NULL;
-  const int count = attn2c_checkpoint_plain_count(file);
-  attn2c_coded *made = calloc(1, sizeof *made);
-  char *is_part = calloc((size_t)count + 1, 1);
-  if (!made || !is_part) {
-    free(made), free(is_part);
-    return attn2c_say_no_memory(message);
-  }
-  pthread_mutex_init(&made->lock, NULL);
-  made->coding = coding, made->held = -1, made->is_part = is_part;
-  int status = ATTN2C_OK;
-  for (int i = 0; i < count && !status; i++) {
-    const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, i);
-    const int packed = base_length(tensor->name, coding->packed);
-    const int bytes = is_type(tensor, "I8") ? base_length(tensor->name, coding->bytes) : -1;
-    if (packed > 0 || bytes > 0)
-      status = find_one(made, file, i, packed > 0 ? packed : bytes, packed <= 0, message);
-  }
-  if (status || made->count == 0) {
-    close_coded(made);
-    return status;
-  }
-  qsort(made->tensors, (size_t)made->count, sizeof *made->tensors, compare_names);
-  *coded = made;
+  made->tensor = (attn2c_file_tensor){.name = made->tensor.name,
+                                      .type = &of_codes,
+                                      .rank = 2,
+                                      .shape = {f.out, f.in},
+                                      .elements = f.out * f.in};
   return ATTN2C_OK;
 }
-
-static int count_tensors(const attn2c_coded *coded) { return coded->count; }
-
-static const attn2c_file_tensor *tensor_at(const attn2c_coded *coded, int index) {
-  return &coded->tensors[index].tensor;
-}
-
-static int find_tensor(const attn2c_coded *coded, const char *name) {
-  const coded_tensor wanted = {.tensor = {.name = name}};
-  const coded_tensor *found =
-      bsearch(&wanted, coded->tensors, (size_t)coded->count, sizeof *coded->tensors, compare_names);
-  return found ? (int)(found - coded->tensors) : -1;
-}
-
-static int has_part(const attn2c_coded *coded, int plain) { return coded->is_part[plain]; }
 
 /* Reading. */
 
@@ -552,7 +432,8 @@ static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, i
                 attn2c_message *message) {
   const coded_tensor *of = &coded->tensors[index];
   if (coded->held == index && coded->in_groups == in_groups) return ATTN2C_OK;
-  drop_codes(coded);
+  for (int i = 0; i < 4; i++) free(coded->memory[i]), coded->memory[i] = NULL;
+  coded->held = -1;
   const int64_t out = of->tensor.shape[0], in = of->tensor.shape[1], groups = of->groups;
   uint8_t *codes = coded->memory[0] = malloc((size_t)(out * in));
   float *scales = coded->memory[1] = malloc((size_t)(out * groups) * sizeof *scales);
@@ -594,9 +475,6 @@ static void read_row(const attn2c_codes *of, int64_t row, int64_t first, int64_t
 static int read_values(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
                        int64_t first, int64_t count, float *values, attn2c_message *message) {
   const attn2c_file_tensor *tensor = &coded->tensors[index].tensor;
-  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first)
-    return attn2c_fail(message, ATTN2C_FORMAT, "\"%s\": %lld elements from element %lld are beyond its %lld",
-                       tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
   pthread_mutex_lock(&coded->lock);
   const int status = hold(coded, file, index, in_groups, message);
   while (count > 0 && !status) {
@@ -641,15 +519,15 @@ static int read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int i
   return status;
 }
 
-static const attn2c_coded_reader reader = {find_all,    close_coded, count_tensors, tensor_at,
-                                           find_tensor, has_part,    read_inputs,   read_values,
-                                           find_facts,  has_blocks,  read_blocks};
+static const attn2c_coded_reader reader = {find,       read_inputs, read_values,
+                                           find_facts, has_blocks,  read_blocks};
 
 /* The first version of GPTQ's files has one less in each place of a word. */
 #define GPTQ(zero_offset)                                                                                    \
-  { &reader, "GPTQ", ".qweight", NULL, ".scales", ".qzeros", ".g_idx", NULL, zero_offset }
+  { &reader, "GPTQ", ".weight", ".qweight", NULL, ".scales", ".qzeros", ".g_idx", NULL, zero_offset }
 const attn2c_coding attn2c_gptq = GPTQ(1), attn2c_gptq_v2 = GPTQ(0);
-const attn2c_coding attn2c_awq = {&reader, "AWQ", ".qweight", NULL, ".scales", ".qzeros", NULL, NULL, 0};
-const attn2c_coding attn2c_compressed_tensors = {&reader,         "compressed-tensors", ".weight_packed",
-                                                 ".weight",       ".weight_scale",      ".weight_zero_point",
-                                                 ".weight_g_idx", ".weight_shape",      0};
+const attn2c_coding attn2c_awq = {&reader,   "AWQ",     ".weight", ".qweight", NULL,
+                                  ".scales", ".qzeros", NULL,      NULL,       0};
+const attn2c_coding attn2c_compressed_tensors = {
+    &reader,         "compressed-tensors", ".weight",       ".weight_packed", ".weight",
+    ".weight_scale", ".weight_zero_point", ".weight_g_idx", ".weight_shape",  0};

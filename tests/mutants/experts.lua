@@ -79,8 +79,11 @@ return function(of, spec)
       wrong = "codes of another shape are read" },
     { name = "mxfp4_codes", old = "? blocks->shape[blocks->rank - 1] == CODES", new = "? 1", filter = "MXFP4",
       wrong = "blocks of other sizes are read" },
-    { name = "mxfp4_part", old = "made->is_part[plain] = made->is_part[one->scales] = 1;",
-      new = "made->is_part[plain] = 1;", filter = "MXFP4", wrong = "scales are a tensor of their own" },
+  }
+
+  of("runtime/reading/checkpoint.c", coded) {
+    { name = "mxfp4_part", old = "if (found >= 0) coded->is_part[found] = 1;", new = "", filter = "MXFP4",
+      wrong = "scales are a tensor of their own" },
   }
 
   of("runtime/formats/gguf_blocks.c", "c:gguf") {
