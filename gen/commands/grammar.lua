@@ -162,6 +162,10 @@ command("import", with_help, "Write the description of a checkpoint folder's mod
     :args("?")
     :convert(function(text)
       if text == "tower=text" or text == "tower=image" then return text end
+      if text:find("^adapter=") then
+        return nil, ("%s: a description cannot name the file of an adapter: build the folder with this word")
+          :format(faults.quote(text))
+      end
       return nil, ("%s: tower=text or tower=image is expected"):format(faults.quote(text))
     end)
   sub:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")

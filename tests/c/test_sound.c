@@ -353,6 +353,29 @@ Test(sound, cut_and_damaged_files_are_refused) {
   close(seen);
 }
 
+/* Two files joined are refused in a line of their own, if the first says its frames. Frames of one length
+ * become free format without their rate: that such a file was cut is noticed, if it says its frames. */
+static void expect_joined_and_free(const char *path, const uint8_t *bytes, size_t size) {
+  static uint8_t more[1 << 18];
+  int64_t count;
+  size_t frame = 4;
+  const int says = memmem(bytes, 200, "Xing", 4) != NULL;
+  memcpy(more, bytes, size), memcpy(more + size, bytes, size);
+  scratch_put(path, more, 2 * size);
+  cr_expect_eq(read_sound(path, &count), says ? ATTN2C_FORMAT : ATTN2C_OK, "%s", message_text);
+  cr_expect(!says || strstr(message_text, "files that were joined"), "%s", message_text);
+  if (says) return; /* of a variable rate */
+  while (frame < size && memcmp(bytes + frame, bytes, 4) != 0) frame++;
+  for (size_t at = 0; at < size; at += frame) more[at + 2] &= 0x0f;
+  uint8_t *info = more + 4 + (more[1] & 8 ? 17 : 9);
+  memset(more + 4, 0, frame - 4), memcpy(info, "Info\0\0\0\1", 8), info[11] = (uint8_t)(size / frame - 1);
+  scratch_put(path, more, size);
+  cr_expect_eq(read_sound(path, &count), ATTN2C_OK, "%s", message_text);
+  cr_expect(count > 2 * RATE - 3000, "%lld", (long long)count);
+  scratch_put(path, more, size / 2);
+  cr_expect_eq(read_sound(path, &count), ATTN2C_FORMAT);
+}
+
 /* Without the frame that says how many there are, libsndfile takes all frames to be as long as the first. So
  * it reads all frames of a constant rate, and not all of others. */
 Test(sound, mp3_without_its_length_is_read_as_a_whole_or_refused) {
@@ -372,6 +395,7 @@ Test(sound, mp3_without_its_length_is_read_as_a_whole_or_refused) {
     sf_close(file);
     size_t size = scratch_get(path, bytes, sizeof bytes);
     cr_assert_eq(read_sound(path, &count), ATTN2C_OK, "%s", message_text);
+    expect_joined_and_free(path, bytes, size);
     uint8_t *first = memmem(bytes, 200, "Xing", 4);
     if (first) memset(first, 0, 8); /* says nothing now, and is silence */
     cr_expect(first || mode == SF_BITRATE_MODE_CONSTANT);

@@ -133,11 +133,14 @@ static uint32_t said_frames(SNDFILE *bytes, sf_count_t at) {
  * the first one's bytes and the file's would give. */
 static int check_mp3(SNDFILE *bytes, sf_count_t length, const SF_INFO *info, const char *path,
                      sf_count_t *least, attn2c_message *message) {
-  enum { PADDING = 5 }; /* frames that an encoder may add at both ends */
+  enum { PADDING = 5, MOST_SAMPLES = 1152 }; /* frames that an encoder may add at both ends; of a frame */
   uint8_t head[4] = {0};
   sf_count_t at = next_frame(bytes, 0, length), found = 0;
   int samples = 0, of_one = 0;
-  const uint32_t said = said_frames(bytes, at);
+  /* Frames of free format do not say their bytes, so none is found. Their number may be said nevertheless. */
+  const int is_free = at == length;
+  const uint32_t said = said_frames(bytes, is_free ? 0 : at);
+  if (is_free && said > 0) *least = info->frames - MOST_SAMPLES;
   while (at < length) {
     const sf_count_t count = read_at(bytes, at, head, sizeof head);
     const int size = count == 4 ? frame_of(head, &samples) : 0;
@@ -151,13 +154,19 @@ static int check_mp3(SNDFILE *bytes, sf_count_t length, const SF_INFO *info, con
   }
   if (found > 0 && said > found) return say_cut(path, (long long)found, said, "frames", "", message);
   const sf_count_t all = found * of_one, expected = said ? info->frames - of_one : all - PADDING * of_one;
+  if (all > info->frames + PADDING * of_one && said > 0)
+    return attn2c_fail(
+        message, ATTN2C_FORMAT,
+        "%s: its first frame says %u of its %lld frames, as in several files that were joined, of "
+        "which only the first could be read; to write one: ffmpeg -i IN.mp3 -c copy OUT.mp3",
+        path, (unsigned)said, (long long)found);
   if (all > info->frames + PADDING * of_one)
     return attn2c_fail(
         message, ATTN2C_FORMAT,
         "%s: only %.1f of its %.1f seconds could be read, as its first frame does not say how many there "
         "are; to write one: ffmpeg -i IN.mp3 -c copy OUT.mp3",
         path, (double)info->frames / info->samplerate, (double)all / info->samplerate);
-  *least = expected;
+  if (!is_free) *least = expected;
   return ATTN2C_OK;
 }
 

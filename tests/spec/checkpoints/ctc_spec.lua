@@ -75,6 +75,10 @@ describe("checkpoints.ctc", function()
     folder = own
     assert.same({ 'adapter.fra: "wav2vec2.encoder.layers.1.adapter_layer.norm.bias": is no tensor of an adapter of 1 '
       .. "layers, or of their output" }, helper.fault(described, "fra").lines)
+    local code, said = helper.run(("%s/gen/attn2c import %s adapter=fra 2>&1"):format(
+      helper.shell(helper.absolute_root()), helper.shell(own)), own)
+    assert.equal(2, code)
+    assert.matches('^attn2c: "adapter=fra": a description cannot name the file of an adapter: build the folder', said)
     helper.clean()
   end)
 

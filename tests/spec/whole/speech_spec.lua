@@ -11,11 +11,12 @@ local cases = { "english", "multilingual" }
 
 local function sh(command) return helper.succeeds(command, folder) end
 
--- Returns the line that writes down a file of a case. more: further options.
-local function line(case, file, more)
+-- Returns the line that writes down a file of a case. more: further options; tokens: the most of a window.
+local function line(case, file, more, tokens)
   local of = shell(goldens .. "/" .. case)
   local sound = file:find("%.wav$") and "--audio %s/%s" or "--features %s/%s.npy"
-  return ("%s/%s generate --weights %s --tokens 16 %s %s"):format(case, case, of, sound:format(of, file), more or "")
+  return ("%s/%s generate --weights %s --tokens %d %s %s"):format(case, case, of, tokens or 16, sound:format(of, file),
+    more or "")
 end
 
 -- Returns the JSON objects of the lines of a text.
@@ -84,6 +85,20 @@ describe("a model that writes down speech", function()
         assert.equal(shown(expected), shown(said))
         if golden.options.language then assert.equal(golden.options.language, said[1].language) end
         assert.equal(case == "english", said[1].language == nil)
+      end)
+    end
+  end
+
+  for _, case in ipairs(cases) do
+    for number, golden in ipairs(objects(helper.read(("%s/%s/openai.jsonl"):format(goldens, case)))) do
+      it(("writes what OpenAI's package does: %s %d, %s"):format(case, number, options_of(golden)), function()
+        local said = objects(sh(line(case, golden.file, options_of(golden), golden.tokens)))
+        assert.equal(shown(golden.segments), shown(said))
+        for i, each in ipairs(golden.segments) do
+          for _, key in ipairs { "score", "compression", "silence" } do
+            assert.is_true(math.abs(each[key] - said[i][key]) < 1e-4, ("%s %d: %s"):format(key, i, said[i][key]))
+          end
+        end
       end)
     end
   end
