@@ -251,10 +251,6 @@ local function pack_keys(state, segments, uses)
   end
 end
 
-local function rounded_up(widths, pad)
-  return words.map(widths, function(width) return words.round_up(width, pad) end)
-end
-
 -- Sets the outputs that each panel's kernel makes. Rows of the caller and parts of rows have no capacity for more. Each
 -- panel of a unit's rows has a tile of its own.
 local function pad_products(state, segments)
@@ -264,7 +260,7 @@ local function pad_products(state, segments)
       local has_room = forms.forms[s.form].class ~= "caller" and s.form ~= "grouped"
       local pad = has_room and state.plan.parameters.pad or 1
       if widths and forms.is_of_unit(s) then
-        fusion.outputs = state.plan.memoise("outputs of a unit", rounded_up, widths, pad)
+        fusion.outputs = words.map(widths, function(width) return words.round_up(width, pad) end)
       elseif widths then
         fusion.outputs = state.plan.memoise("outputs", divide.padded, widths, s.leading_dimension, pad)
       end
