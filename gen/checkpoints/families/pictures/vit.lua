@@ -1,6 +1,4 @@
 -- vit.lua: describes the vision transformer (Dosovitskiy et al. 2020), with the names of transformers 4 and 5.
-local heads = require("checkpoints.heads")
-
 return {
   known = "ViT",
   model_types = { vit = "ViT" },
