@@ -104,10 +104,9 @@ end
 local function add_names(self, path, stage, without_bias)
   local tensors = stage.tensors
   if stage.tensor and not tensors then
-    local list = {}
-    for _, prefix in ipairs(stage.within and self.family.prefixes or { "" }) do
-      list[#list + 1] = prefix .. stage.tensor
-    end
+    local list = words.map(stage.within and self.family.prefixes or { "" }, function(prefix)
+      return prefix .. stage.tensor
+    end)
     local rule = #list > 1 and list or list[1]
     if stage.part then rule = { list[1], part = stage.part, parts = stage.parts } end
     self.names[path] = rule

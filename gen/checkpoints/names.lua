@@ -162,16 +162,14 @@ end
 
 -- Replaces whole components of names by a map: with { encoder = "trunk" }, encoder.layers becomes trunk.layers.
 local function with_modules(list, modules)
-  local result = {}
-  for i, name in ipairs(list) do
+  return words.map(list, function(name)
     local dotted = "." .. name .. "."
     for _, from in ipairs(modules) do
       local pattern = ("." .. from.name .. "."):gsub("%W", "%%%0")
       dotted = dotted:gsub(pattern, (literal("." .. from.to .. ".")))
     end
-    result[i] = dotted:sub(2, -2)
-  end
-  return result
+    return dotted:sub(2, -2)
+  end)
 end
 
 -- Returns the source of a path with its captures filled in, and `change` applied to its names.
