@@ -164,7 +164,6 @@ local function scale_of(config, alpha, rank)
   return alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
 end
 
--- Adds rank and scale to a change.
 local function add_scale(change, config, path, tensors, patterns)
   local rank = rank_of(path, change, tensors)
   local stated = patterns.rank(change.module) or number_of(config, path, "r", 8)

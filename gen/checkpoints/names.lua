@@ -151,7 +151,6 @@ local function with_old_names(list)
   return result
 end
 
--- Returns each name after each prefix.
 local function with_prefixes(list, prefixes)
   local result = {}
   for _, prefix in ipairs(prefixes) do
@@ -237,7 +236,6 @@ end
 -- Returns the record of a scheme of GGUF files, or nil.
 local function of_files(scheme) return records_by_name()[scheme:match("^gguf%-.+") or ""] end
 
---- Returns the name of a value of the key `names`: its scheme's.
 function names.scheme_of(value) return as_table(value).scheme end
 
 --- Returns the scheme of the models that a scheme of GGUF files is for, whose names PEFT uses; nil for another scheme.

@@ -9,7 +9,6 @@ local files = require("common.files")
 
 local template = {}
 
--- Returns Lua code that writes one line of text.
 local function write_line(line)
   local parts, at = {}, 1
   while true do

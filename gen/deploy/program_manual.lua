@@ -76,7 +76,6 @@ local function options_of(rows, bit)
   return list
 end
 
--- Returns a page of help. row: its texts.
 local function page_of(row, rows, bit)
   assert(#row == 4, "help.c: a page has four strings")
   return { command = row[1], usage = row[2], text = row[3], notes = row[4], options = options_of(rows, bit) }

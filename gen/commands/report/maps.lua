@@ -65,7 +65,6 @@ local function layers_of(entry)
   return layers
 end
 
--- Returns the tokens' texts of ids, by the tokenizer that the state names.
 local function tokens_of(state, ids)
   local path = state.spec.tokenizer
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end

@@ -90,7 +90,6 @@ function search.count(order, choices, seen)
   return sum
 end
 
---- Returns a choice as text for its product's line of a table.
 function search.text(product, choice)
   local stream = candidates.stream(product, choice)
   return ("%s: %d, %d%s%s"):format(choice.kernels == "c" and "C" or choice.kernels, choice.panel,

@@ -3,7 +3,6 @@ local TABLE, TYPES = "embeddings.position_embeddings.weight", "embeddings.token_
 
 local function refuse(key, ...) faults.raise("usage", "config.json: %s: %s", key, faults.line(...)) end
 
--- Sets the positions, and the keys that go with an attention's positions.
 local function set_positions(f)
   local is_added = f.relative_attention and (f.terms.c2p or f.terms.p2c)
   local of_input = f.biased and "learned" or nil
