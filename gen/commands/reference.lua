@@ -17,16 +17,12 @@ local function range_of(field)
   return ""
 end
 
--- Returns the words of number types of products.
-local function precisions()
-  return words.map(types.of_weights, function(each) return each.word end)
-end
-
 local switches = { "true", "false" }
 
 -- Key's type -> the words that its value may be. Most of these types also take a table.
 local words_of_type = { boolean = switches, bias = switches, projections = switches, mask = masks.words,
-  activation = words.sorted_keys(activations.of_descriptions), precision = precisions(), names = names.list(),
+  activation = words.sorted_keys(activations.of_descriptions), names = names.list(),
+  precision = words.map(types.of_weights, function(each) return each.word end),
   weights = scale_blocks.words, input_order = scale_blocks.order_words,
   attention_output = keys.attention_outputs, head_mask = { "none", "input" } }
 
