@@ -4,7 +4,7 @@
 --   model_types   config.json's model_type -> the beginning of its classes' names, before ForMaskedLM and so on
 --   known         models that people know, for the table of the README
 --   called        model_type -> the name that people know it by, for messages; default: as in model_types
---   prefixes      prefixes of the names of the model's own tensors, tried in order
+--   prefixes      prefixes of names of the model's own tensors, tried in order; default: the family's name, and none
 --   tensors       { path of the graph, name or rule } (names.lua); the first that fits is taken
 --   config        { key, aliases .., to = description key or fact, default =, kind = } : kind count, number, flag,
 --                 activation, or word with words = { theirs = meaning }; without a default the key is required
@@ -73,7 +73,7 @@ function environment.family(name)
   local family = compiled.chunk("families." .. name, text, function()
     return assert(load(text, "@" .. path, "t", environment))
   end, environment)()
-  family.name = name
+  family.name, family.prefixes = name, family.prefixes or { name .. ".", "" }
   families.by_name[name], families.schemes[name] = family, family
   for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end
   return family

@@ -4,7 +4,6 @@ return {
   known = "GPT-NeoX, Pythia",
   model_types = { gpt_neox = "GPTNeoX" },
   called = { gpt_neox = "GPT-NeoX (Pythia)" },
-  prefixes = { "gpt_neox.", "" },
   tensors = {
     { "input.tokens", "embed_in" },
     { "l*.attn.{q,k,v}", { "layers.*.attention.query_key_value", parts = 3, groups = "heads" } },

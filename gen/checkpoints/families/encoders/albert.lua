@@ -5,7 +5,6 @@ return {
   known = "ALBERT",
   model_types = { albert = "Albert" },
   called = { albert = "ALBERT" },
-  prefixes = { "albert.", "" },
   tensors = heads.bert_tables {
     { "input.projection", "encoder.embedding_hidden_mapping_in" },
     { "l*.attn.{q,k,v,out}", layer .. "attention.{query,key,value,dense}" },

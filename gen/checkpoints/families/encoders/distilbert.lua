@@ -3,7 +3,6 @@ return {
   known = "DistilBERT",
   model_types = { distilbert = "DistilBert" },
   called = { distilbert = "DistilBERT" },
-  prefixes = { "distilbert.", "" },
   tensors = {
     { "input.{tokens,positions,norm}", "embeddings.{word_embeddings,position_embeddings,LayerNorm}" },
     { "l*.attn.{q,k,v,out}", "transformer.layer.*.attention.{q,k,v,out}_lin" },

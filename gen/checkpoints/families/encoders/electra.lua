@@ -3,7 +3,6 @@ return {
   known = "ELECTRA, generator and discriminator",
   model_types = { electra = "Electra" },
   called = { electra = "ELECTRA" },
-  prefixes = { "electra.", "" },
   tensors = heads.bert_tensors("embeddings_project"),
   config = heads.bert_config { vocab = 30522, types = 2, d_model = 256, layers = 12, heads = 4, d_ff = 1024,
     embedding = 128 },

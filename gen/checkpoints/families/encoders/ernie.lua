@@ -6,7 +6,6 @@ return {
   known = "ERNIE 1.0 to 3.0, ERNIE-Gram (nghuyong)",
   model_types = { ernie = "Ernie" },
   called = { ernie = "ERNIE" },
-  prefixes = { "ernie.", "" },
   tensors = heads.bert_tensors(),
   config = heads.bert_config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072 }, {
     { "use_task_id", to = "has_tasks", default = false, kind = "flag" },

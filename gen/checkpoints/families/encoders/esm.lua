@@ -25,7 +25,6 @@ return {
   known = "ESM-2 (8M to 15B), ESM-1b, ESM-1v: sequences of amino acids",
   model_types = { esm = "Esm" },
   called = { esm = "ESM" },
-  prefixes = { "esm.", "" },
   tensors = {
     { "input.{tokens,positions,norm}", "embeddings.{word_embeddings,position_embeddings,layer_norm}" },
     { "l*.attn.{q,k,v,out}", layer .. "attention.{self.query,self.key,self.value,output.dense}" },

@@ -4,7 +4,6 @@ local function places(axis) return { ("embeddings.%s_position_embeddings.weight"
 return {
   known = "LayoutLM, the first version",
   model_types = { layoutlm = "LayoutLM" },
-  prefixes = { "layoutlm.", "" },
   tensors = words.append({
     { "input.boxes.weight", { join = "rows", places "x", places "y", places "h", places "w" } },
   }, heads.bert_tensors()),

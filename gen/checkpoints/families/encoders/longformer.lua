@@ -27,7 +27,6 @@ return {
   known = "Longformer (base, large): states, masked words and labels of tokens",
   model_types = { longformer = "Longformer" },
   called = { longformer = "Longformer" },
-  prefixes = { "longformer.", "" },
   tensors = heads.bert_tensors(),
   config = heads.bert_config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
     pad = 1 }, {

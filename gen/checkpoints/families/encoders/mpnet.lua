@@ -2,7 +2,6 @@
 return {
   known = "MPNet, all-mpnet-base-v2, multi-qa-mpnet",
   model_types = { mpnet = "MPNet" },
-  prefixes = { "mpnet.", "" },
   tensors = {
     { "input.{tokens,positions,norm}", "embeddings.{word_embeddings,position_embeddings,LayerNorm}" },
     { "positions.bias.weight", "encoder.relative_attention_bias.weight" },

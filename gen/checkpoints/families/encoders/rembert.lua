@@ -3,7 +3,6 @@ return {
   known = "RemBERT",
   model_types = { rembert = "RemBert" },
   called = { rembert = "RemBERT" },
-  prefixes = { "rembert.", "" },
   tensors = heads.bert_tensors("encoder.embedding_hidden_mapping_in"),
   config = heads.bert_config({ vocab = 250300, types = 2, d_model = 1152, layers = 32, heads = 18, d_ff = 4608,
     tied = false }, {

@@ -2,7 +2,6 @@
 return {
   known = "DeiT, with and without teacher",
   model_types = { deit = "DeiT" },
-  prefixes = { "deit.", "" },
   tensors = heads.vit_tensors { join = "rows", { "embeddings.cls_token" }, { "embeddings.distillation_token" } },
   config = heads.vit_config(),
   fixed = { norm = "pre", final_norm = true },

@@ -2,7 +2,6 @@
 return {
   known = "ViT",
   model_types = { vit = "ViT" },
-  prefixes = { "vit.", "" },
   tensors = heads.vit_tensors("embeddings.cls_token"),
   config = heads.vit_config(),
   fixed = { norm = "pre", final_norm = true },
