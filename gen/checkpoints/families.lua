@@ -64,6 +64,14 @@ for _, module in ipairs { "common.faults", "common.json", "common.words", "check
   environment[module:match("%w+$")] = require(module)
 end
 
+-- What families of a folder have unless they say otherwise.
+local heads = environment.heads
+local usual = {
+  encoders = { tensors = heads.bert_tensors(), fixed = { norm = "post" }, heads = heads.bert },
+  decoders = { prefixes = { "transformer.", "" }, causal = true, heads = heads.gpt },
+  pictures = { fixed = { norm = "pre", final_norm = true } },
+}
+
 -- Returns a family, whose file is read when it is first needed.
 function environment.family(name)
   if families.by_name[name] then return families.by_name[name] end
@@ -73,6 +81,7 @@ function environment.family(name)
   local family = compiled.chunk("families." .. name, text, function()
     return assert(load(text, "@" .. path, "t", environment))
   end, environment)()
+  for key, value in pairs(usual[folder_of[name]] or {}) do if family[key] == nil then family[key] = value end end
   family.name, family.prefixes = name, family.prefixes or { name .. ".", "" }
   families.by_name[name], families.schemes[name] = family, family
   for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end

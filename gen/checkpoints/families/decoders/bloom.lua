@@ -4,7 +4,6 @@ return {
   known = "BLOOM, BLOOMZ",
   model_types = { bloom = "Bloom" },
   called = { bloom = "BLOOM" },
-  prefixes = { "transformer.", "" },
   tensors = {
     { "input.{tokens,norm}", "word_{embeddings,embeddings_layernorm}" },
     { "l*.attn.{q,k,v}", { "h.*.self_attention.query_key_value", parts = 3, groups = "heads" } },
@@ -16,7 +15,5 @@ return {
   config = heads.config({ vocab = 250880, d_model = 64, layers = 2, heads = 8, longest = 2048, eps = 1e-5,
     tied = true }, nil, words.merged(heads.gpt_names, { d_model = "n_embed hidden_size", longest = "seq_length" })),
   fixed = { norm = "pre", final_norm = true, input_norm = true, positions = "alibi" },
-  causal = true,
   derive = function(facts) facts.activation = "gelu_tanh" end,
-  heads = heads.gpt,
 }

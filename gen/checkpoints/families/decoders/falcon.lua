@@ -3,7 +3,6 @@
 return {
   known = "Falcon (7B, 40B, 11B, RW)",
   model_types = { falcon = "Falcon" },
-  prefixes = { "transformer.", "" },
   tensors = {
     { "input.tokens", "word_embeddings" },
     { "l*.attn.{q,k,v}", { "h.*.self_attention.query_key_value",
@@ -28,7 +27,6 @@ return {
     eps = "layer_norm_epsilon" }),
   fixed = { norm = "pre", final_norm = true, positions = "rope" },
   rotary = true,
-  causal = true,
   derive = function(facts)
     local has = facts.has_bias
     facts.bias = { qkv = has, out = has, ff = has }
@@ -39,5 +37,4 @@ return {
       facts.positions, facts.alibi_factor = "alibi", (facts.d_model // facts.heads) ^ -0.5
     end
   end,
-  heads = heads.gpt,
 }

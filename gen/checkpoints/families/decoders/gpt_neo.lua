@@ -25,7 +25,6 @@ return {
   known = "GPT-Neo, TinyStories",
   model_types = { gpt_neo = "GPTNeo" },
   called = { gpt_neo = "GPT-Neo" },
-  prefixes = { "transformer.", "" },
   tensors = {
     { "input.{tokens,positions}", "{wte,wpe}" },
     { "l*.attn.{q,k,v,out}", "h.*.attn.attention.{q,k,v,out}_proj" },
@@ -41,7 +40,6 @@ return {
   }, { layers = "num_layers num_hidden_layers", heads = "num_heads num_attention_heads",
     activation = "activation_function", eps = "layer_norm_epsilon" }),
   fixed = { norm = "pre", final_norm = true, bias = { qkv = false }, scale = false },
-  causal = true,
   derive = function(facts)
     local list = types_of(facts)
     if not facts.causal then
@@ -50,5 +48,4 @@ return {
     facts.longest = facts.max_position
     layers.set_windows(facts, layers.sliding(facts, function(i) return list[i + 1] == "local" end))
   end,
-  heads = heads.gpt,
 }

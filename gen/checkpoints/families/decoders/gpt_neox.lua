@@ -4,6 +4,7 @@ return {
   known = "GPT-NeoX, Pythia",
   model_types = { gpt_neox = "GPTNeoX" },
   called = { gpt_neox = "GPT-NeoX (Pythia)" },
+  prefixes = { "gpt_neox.", "" },
   tensors = {
     { "input.tokens", "embed_in" },
     { "l*.attn.{q,k,v}", { "layers.*.attention.query_key_value", parts = 3, groups = "heads" } },
@@ -21,7 +22,6 @@ return {
   }),
   fixed = { norm = "pre", final_norm = true, positions = "rope" },
   rotary = true,
-  causal = true,
   derive = function(facts)
     local has = facts.attention_bias
     facts.bias = { qkv = has, out = has, ff = true }

@@ -39,7 +39,6 @@ return {
   }),
   fixed = { eps = 1e-5, input_norm = false, positions = "learned", first_position = 2 },
   pad = 1,
-  causal = true,
   derive = function(facts)
     local has = facts.enable_bias
     facts.bias = { qkv = has, out = has, ff = has }

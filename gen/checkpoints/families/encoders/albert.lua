@@ -15,7 +15,6 @@ return {
     activation = "gelu_new", embedding = 128 }, {
     { "num_hidden_groups", to = "groups", default = 1, kind = "count" },
   }),
-  fixed = { norm = "post" },
   --- Sets the group of each layer: layer i is in group int(i / (layers / groups)).
   derive = function(facts)
     facts.layer_groups = {}

@@ -6,8 +6,5 @@ return {
   called = { bert = "BERT" },
   --- JinaBERT's published folders have the same model_type.
   other = function(config) return config.position_embedding_type == "alibi" and "jina_bert" or nil end,
-  tensors = heads.bert_tensors(),
   config = heads.bert_config { vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072 },
-  fixed = { norm = "post" },
-  heads = heads.bert,
 }

@@ -93,7 +93,6 @@ return {
     { "conv_groups", to = "conv_groups", default = 1, kind = "count" },
     { "conv_act", to = "conv_activation", default = "tanh", kind = "activation" },
   })),
-  fixed = { norm = "post" },
   derive = derive,
   heads = heads.of_encoder {
     ForSequenceClassification = {

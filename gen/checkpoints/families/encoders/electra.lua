@@ -6,7 +6,6 @@ return {
   tensors = heads.bert_tensors("embeddings_project"),
   config = heads.bert_config { vocab = 30522, types = 2, d_model = 256, layers = 12, heads = 4, d_ff = 1024,
     embedding = 128 },
-  fixed = { norm = "post" },
   heads = heads.of_encoder {
     ForSequenceClassification = heads.two_layers("gelu"),
     ForMaskedLM = heads.masked_lm { transform = "generator_predictions.dense", to = "embedding", activation = "gelu",

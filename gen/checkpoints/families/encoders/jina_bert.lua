@@ -43,5 +43,4 @@ return {
     facts.activation = activation or facts.activation
     facts.qk_norm = is_second and "all" or nil
   end,
-  heads = heads.bert,
 }

@@ -11,5 +11,4 @@ return {
     { "max_2d_position_embeddings", to = "boxes", default = 1024, kind = "count" },
   }),
   fixed = { norm = "post", separator_place = 1000 }, -- as in transformers' pipeline of questions
-  heads = heads.bert,
 }

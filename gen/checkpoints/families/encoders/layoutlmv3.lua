@@ -76,7 +76,6 @@ return {
     { "patch_size", to = "patch", default = 16, kind = "sides" },
     { "num_channels", to = "channels", default = 3, kind = "count" },
   }),
-  fixed = { norm = "post" },
   positions_after_pad = true,
   derive = derive,
   heads = {

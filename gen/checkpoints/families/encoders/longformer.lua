@@ -27,12 +27,10 @@ return {
   known = "Longformer (base, large): states, masked words and labels of tokens",
   model_types = { longformer = "Longformer" },
   called = { longformer = "Longformer" },
-  tensors = heads.bert_tensors(),
   config = heads.bert_config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
     pad = 1 }, {
     { "attention_window", to = "windows", default = 512, kind = "counts" },
   }),
-  fixed = { norm = "post" },
   positions_after_pad = true,
   derive = derive,
   heads = {

@@ -9,7 +9,6 @@ return {
     { "input_embedding_size", to = "embedding", default = 256, kind = "count" },
     { "output_embedding_size", to = "scored", default = 1664, kind = "count" },
   }),
-  fixed = { norm = "post" },
   derive = function(facts)
     if facts.embedding == facts.d_model then
       faults.raise("usage", "config.json: input_embedding_size: a table as wide as hidden_size is not supported")

@@ -13,11 +13,9 @@ return {
   end,
   class = "Roberta",
   prefixes = { "roberta.", "data2vec_text.", "" },
-  tensors = heads.bert_tensors(),
   config = heads.bert_config { vocab = 50265, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072, pad = 1 },
   defaults = { ["xlm-roberta"] = { vocab = 30522 }, camembert = { vocab = 30522 },
     ["data2vec-text"] = { vocab = 30522 } },
-  fixed = { norm = "post" },
   positions_after_pad = true,
   heads = heads.roberta,
 }

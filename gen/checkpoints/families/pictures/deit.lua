@@ -4,7 +4,6 @@ return {
   model_types = { deit = "DeiT" },
   tensors = heads.vit_tensors { join = "rows", { "embeddings.cls_token" }, { "embeddings.distillation_token" } },
   config = heads.vit_config(),
-  fixed = { norm = "pre", final_norm = true },
   image = { distillation_token = true, positions = "embeddings.position_embeddings", position_tokens = 2 },
   heads = {
     Model = heads.model("pooler.dense"),

@@ -34,7 +34,6 @@ return {
     { "num_register_tokens", to = "registers", default = false, kind = "size" },
   }),
   defaults = { dinov2_with_registers = { registers = 4 } },
-  fixed = { norm = "pre", final_norm = true },
   image = { any_size = true, positions = "embeddings.position_embeddings",
     smooth = { dinov2_with_registers = true } }, -- with registers, transformers uses antialiasing
   derive = function(facts)

@@ -28,7 +28,6 @@ return {
     { "final_norm", "post_layernorm" },
   },
   config = heads.image_config { eps = 1e-6, activation = "gelu_pytorch_tanh" },
-  fixed = { norm = "pre", final_norm = true },
   image = { class_token = false, positions = "embeddings.position_embedding.weight", position_tokens = 0 },
   heads = {
     SiglipModel = { pooled("image_embeds"), { "similarity", bias = true, name = "similarity", tensors = {

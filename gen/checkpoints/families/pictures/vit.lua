@@ -4,7 +4,6 @@ return {
   model_types = { vit = "ViT" },
   tensors = heads.vit_tensors("embeddings.cls_token"),
   config = heads.vit_config(),
-  fixed = { norm = "pre", final_norm = true },
   image = { positions = "embeddings.position_embeddings", other_positions = "pos_embed" }, -- timm's name
   heads = {
     Model = heads.model("pooler.dense"),
