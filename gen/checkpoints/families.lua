@@ -1,5 +1,6 @@
 -- families.lua: collects the families of Hugging Face checkpoints; each is a table in its own file, which is read in an
--- environment with the modules that families use, and family("NAME"), which returns another one.
+-- environment with the modules that families use, and family("NAME"), which returns another one. It need not have what
+-- `usual` has for its folder.
 --
 --   model_types   config.json's model_type -> the beginning of its classes' names, before ForMaskedLM and so on
 --   known         models that people know, for the table of the README
