@@ -65,7 +65,7 @@ for _, module in ipairs { "common.faults", "common.json", "common.words", "check
   environment[module:match("%w+$")] = require(module)
 end
 
--- What families of a folder have unless they say otherwise.
+-- A family of a folder has these entries unless it says otherwise.
 local heads = environment.heads
 local usual = {
   encoders = { tensors = heads.bert_tensors(), fixed = { norm = "post" }, heads = heads.bert },
