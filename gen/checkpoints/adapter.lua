@@ -27,9 +27,7 @@ local LARGEST = 1 << 20 -- bytes of the configuration
 local MOST_RANK = 4096
 local MOST_RANK_BESIDE = 64 -- of an adapter that is kept next to the weights
 
-local function shown(path) return (path:gsub("%c", "?")) end
-
-local function refuse(kind, path, ...) faults.raise(kind, "%s: %s", shown(path), faults.line(...)) end
+local function refuse(kind, path, ...) faults.raise(kind, "%s: %s", path, faults.line(...)) end
 
 -- Returns the configuration, its path, and its text.
 local function read_config(folder, notes)
@@ -164,7 +162,6 @@ local function scale_of(config, alpha, rank)
   return alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
 end
 
--- Adds rank and scale to a change.
 local function add_scale(change, config, path, tensors, patterns)
   local rank = rank_of(path, change, tensors)
   local stated = patterns.rank(change.module) or number_of(config, path, "r", 8)
@@ -590,7 +587,7 @@ function adapter.rows(self, entries, notes, are_one)
           .. "ensure_weight_tying", faults.quote(change.base))
       elseif tied and not self.ties then
         notes[#notes + 1] = ("%s: the change of %s is also one of the weight that is tied to it, as in PEFT's "
-          .. "merge_and_unload, but not in PEFT's model before that"):format(shown(self.path), change.target)
+          .. "merge_and_unload, but not in PEFT's model before that"):format(self.path, change.target)
       end
       local made = found.weights[1] and reordered.rows(self, change, found.weights)
         or { words.merged(change, { names = (tied or stored).names, is_transposed = is_transposed }) }
@@ -606,7 +603,7 @@ function adapter.rows(self, entries, notes, are_one)
   for _, tensor in pairs(self.tensors) do self.has_new = self.has_new or tensor.data ~= nil end
   if self.has_new then self.text = as_safetensors(self.tensors, self.text) end
   if #left_out > 0 then
-    notes[#notes + 1] = ("%s: the model has none of the adapter's %s"):format(shown(self.path),
+    notes[#notes + 1] = ("%s: the model has none of the adapter's %s"):format(self.path,
       table.concat(left_out, ", "))
   end
   return rows

@@ -23,13 +23,11 @@ local ADVICE = "give the folder of the model before it was quantised, or a GGUF 
 
 local function is_given(value) return value ~= nil and value ~= json.null and value ~= false end
 
--- Refuses a key of quantization_config.
 local function refuse(path, key, value, what)
   faults.raise("usage", "%s/config.json: quantization_config: %s: %s is not supported%s", (path:gsub("%c", "?")), key,
     json.shown(value), what)
 end
 
--- Refuses a value that is none of a list's.
 local function check_value(path, key, value, list)
   for _, each in ipairs(list) do if value == each then return end end
   refuse(path, key, value, ("; supported is %s: %s"):format(table.concat(list, ", "), ADVICE))

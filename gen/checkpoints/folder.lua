@@ -24,9 +24,7 @@ local LARGEST = 4 << 20 -- bytes of a file of configuration
 
 local MOST_MODULES = 100 -- of a folder of sentence-transformers, each with a file of its own
 
-local function shown(path) return (path:gsub("%c", "?")) end
-
-local function refuse(kind, path, ...) faults.raise(kind, "%s: %s", shown(path), faults.line(...)) end
+local function refuse(kind, path, ...) faults.raise(kind, "%s: %s", path, faults.line(...)) end
 
 -- True if a file is in its folder when all links are followed, or in the store of Hugging Face's cache that the folder,
 -- or the one above it, belongs to.
@@ -73,7 +71,7 @@ local function said_of_others(path)
     local listed, names = pcall(files.names, place) -- a folder may be read, but not listed
     for _, name in ipairs(listed and names or {}) do
       local said = others[(kinds.of(name, "", 0) or {}).name] and kinds.said(name, "", 0)
-      if said then return ("; %s %s"):format(shown(place:sub(#path + 2) .. "/" .. name):gsub("^/", ""), said) end
+      if said then return ("; %s %s"):format((place:sub(#path + 2) .. "/" .. name):gsub("^/", ""), said) end
     end
   end
   return ""
@@ -177,12 +175,12 @@ local function refuse_folder(path)
       local inner = place .. "/" .. name
       if name == "config.json" then refuse("io", inner, "cannot be read: " .. select(2, files.open(inner))) end
       if not name:find("^%.") and lfs.attributes(inner .. "/config.json", "mode") == "file" then
-        refuse("io", path, "has no config.json, but %s has one: give that folder", shown(inner))
+        refuse("io", path, "has no config.json, but %s has one: give that folder", inner)
       end
-      if name:find("%.gguf$") then refuse("io", path, "has no config.json, but %s: give that file", shown(inner)) end
+      if name:find("%.gguf$") then refuse("io", path, "has no config.json, but %s: give that file", inner) end
     end
   end
-  local described = lfs.attributes(path .. ".lua", "mode") and shown(path .. ".lua")
+  local described = lfs.attributes(path .. ".lua", "mode") and path .. ".lua"
   refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them" .. (described
     and (" (did you mean %s?)"):format(described) or said_of_others(path)))
 end

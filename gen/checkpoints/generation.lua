@@ -50,7 +50,6 @@ local function ids_of(value, vocab)
   return #list > 0 and list or nil
 end
 
--- Returns an id below vocab, or nil.
 local function id_of(value, vocab) return count(value) and value < vocab and value or nil end
 
 -- Returns lists of ids of bad_words_ids, or nil.

@@ -13,7 +13,6 @@ local gguf_model = {}
 local File = {}
 File.__index = File
 
---- Refuses a metadata key in one line.
 function File:refuse_key(key, what)
   faults.raise("format", "%s: metadata %s: %s", self.path, faults.quote(key), what)
 end

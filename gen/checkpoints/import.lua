@@ -104,10 +104,9 @@ end
 local function add_names(self, path, stage, without_bias)
   local tensors = stage.tensors
   if stage.tensor and not tensors then
-    local list = {}
-    for _, prefix in ipairs(stage.within and self.family.prefixes or { "" }) do
-      list[#list + 1] = prefix .. stage.tensor
-    end
+    local list = words.map(stage.within and self.family.prefixes or { "" }, function(prefix)
+      return prefix .. stage.tensor
+    end)
     local rule = #list > 1 and list or list[1]
     if stage.part then rule = { list[1], part = stage.part, parts = stage.parts } end
     self.names[path] = rule
@@ -330,10 +329,6 @@ local function path_of(self)
   return self.place .. (inside ~= "" and "/" .. inside or "")
 end
 
--- Returns the path of a folder of two towers from the folder of the description, for the tower of images; nil for
--- others, and without a tokenizer or pictures.
-local function texts_of(self) return self.has_similarity and self.pictures and path_of(self) or nil end
-
 -- Returns label_function for what a cross-encoder's folder says of its scores, or nil if it says nothing. Several
 -- scores as they are, or with a softmax, are a classifier's scores. count: the number of labels.
 local function score_function_of(self, count)
@@ -546,7 +541,8 @@ local function entries_of(self, stages)
   check_tie(self, output)
   local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
-  local texts, embeds, of_ctc = texts_of(self), self.is_sentences and self.folder.tokenizer, nil
+  local texts = self.has_similarity and self.pictures and path_of(self) or nil -- of the other tower
+  local embeds, of_ctc = self.is_sentences and self.folder.tokenizer, nil
   if stages.ctc then
     labels, of_ctc = ctc.of(self.folder.read, self.folder.tokenizer_config, output[#output].to, self.notes)
   end

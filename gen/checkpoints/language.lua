@@ -17,7 +17,6 @@ local PARTS = { norm = "norm", linear_1 = "up", linear_2 = "down" }
 
 local ENDINGS = { ".safetensors", ".bin" } -- in transformers' order
 
--- Returns the path of the adapter of a language, or nil if the folder has none.
 local function file_of(folder, name)
   for _, ending in ipairs(name:find("^[%w_-]+$") and ENDINGS or {}) do
     local path = ("%s/adapter.%s%s"):format(folder, name, ending)
@@ -26,7 +25,6 @@ local function file_of(folder, name)
   return nil
 end
 
--- Returns the languages that a folder has adapters of, sorted.
 local function list_of(folder)
   local found = {}
   for _, name in ipairs(files.names(folder)) do

@@ -30,8 +30,7 @@ local function uses_of(graph, tensors)
     for _, stored in ipairs(tensor.from and tensor.from.stored or {}) do
       for _, name in ipairs(stored.names) do
         if tensors[name] then
-          uses[name] = uses[name] or {}
-          table.insert(uses[name], { text = path .. sources.text(tensor.rule):gsub("^ from %S+", ""),
+          words.add(uses, name, { text = path .. sources.text(tensor.rule):gsub("^ from %S+", ""),
             type = word_of(tensor) })
           break
         end

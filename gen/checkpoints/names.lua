@@ -151,7 +151,6 @@ local function with_old_names(list)
   return result
 end
 
--- Returns each name after each prefix.
 local function with_prefixes(list, prefixes)
   local result = {}
   for _, prefix in ipairs(prefixes) do
@@ -162,16 +161,14 @@ end
 
 -- Replaces whole components of names by a map: with { encoder = "trunk" }, encoder.layers becomes trunk.layers.
 local function with_modules(list, modules)
-  local result = {}
-  for i, name in ipairs(list) do
+  return words.map(list, function(name)
     local dotted = "." .. name .. "."
     for _, from in ipairs(modules) do
       local pattern = ("." .. from.name .. "."):gsub("%W", "%%%0")
       dotted = dotted:gsub(pattern, (literal("." .. from.to .. ".")))
     end
-    result[i] = dotted:sub(2, -2)
-  end
-  return result
+    return dotted:sub(2, -2)
+  end)
 end
 
 -- Returns the source of a path with its captures filled in, and `change` applied to its names.
@@ -239,7 +236,6 @@ end
 -- Returns the record of a scheme of GGUF files, or nil.
 local function of_files(scheme) return records_by_name()[scheme:match("^gguf%-.+") or ""] end
 
---- Returns the name of a value of the key `names`: its scheme's.
 function names.scheme_of(value) return as_table(value).scheme end
 
 --- Returns the scheme of the models that a scheme of GGUF files is for, whose names PEFT uses; nil for another scheme.

@@ -96,7 +96,6 @@ function routes.of_documents(modules, read)
   return documents, query.path, notes
 end
 
--- True if two folders have the same tokenizer.
 local function have_same_tokenizer(one, other)
   local function text_of(path) return files.read(path .. "/tokenizer.json") end
   local text = text_of(one)

@@ -141,7 +141,6 @@ end
 
 local add
 
--- Adds the boxes of a weight that has experts, each of which has the same rule.
 local function add_experts(result, tensor, rule, size, spec, target)
   local count = tensor.source.experts
   local own = { rows = size.rows // count, columns = size.columns, vector = size.vector, of_expert = true }

@@ -34,7 +34,6 @@ local of_program = { text = "run", image = "run", audio = "run", query = "run", 
 local known_keys = words.map(keys.list, function(field) return field.key end)
 local is_key = words.set(known_keys)
 
--- Returns the command of a line, or nil.
 local function command_of(parser, argv)
   for _, word in ipairs(argv) do
     for _, each in ipairs(parser._commands) do if each._name == word then return each end end
@@ -58,7 +57,6 @@ local function longer(name, list)
   return nil
 end
 
--- True if a command takes KEY=VALUE.
 local function takes_keys(command)
   return words.any(command._arguments, function(argument) return argument._name == "overrides" end)
 end
@@ -105,7 +103,6 @@ local function about_command(parser, name)
   return near and ("did you mean %s?"):format(near) or "commands are " .. table.concat(names, ", ")
 end
 
--- Returns advice on the value of an option with a list of values, or nil.
 local function about_choice(argv, option, listed)
   local choices, value = words.list(listed, "'([^']*)'"), value_after(argv, option)
   local near = #choices > 3 and value ~= "" and words.nearest(value, choices)

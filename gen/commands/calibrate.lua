@@ -132,16 +132,9 @@ local function short(products)
   return table.concat(parts, " ")
 end
 
-local function largest_power(powers)
-  local most = 0
-  for _, power in ipairs(powers) do most = math.max(most, power) end
-  return most
-end
-
 -- Adds the table of factors against outliers to lines. where: says which file has them.
 local function add_factors(results, where, name, lines)
-  local count = 0
-  for _, each in ipairs(results) do if each.found.strength then count = count + 1 end end
+  local count = #common_words.filter(results, function(each) return each.found.strength end)
   common_words.append(lines, { ("%s: factors for %d of %d inputs of %s, %s"):format(name, count, #results,
     precision.with_factors, where), "",
     "| read by | channels | strength | largest factor | expected error, relative to none |", "|:--|--:|--:|--:|--:|" })
@@ -149,19 +142,18 @@ local function add_factors(results, where, name, lines)
     local found = each.found
     lines[#lines + 1] = ("| %s | %d | %s | %s | %s |"):format(short(each.group.products), each.group.width,
       found.strength and ("%.1f"):format(found.strength) or "-",
-      found.strength and ("%d"):format(1 << largest_power(found.powers)) or "-", ("%.2f"):format(found.error))
+      found.strength and ("%d"):format(1 << common_words.most(found.powers)) or "-", ("%.2f"):format(found.error))
   end
 end
 
 local function add_importance(results, where, name, lines)
-  local count = 0
-  for _, each in ipairs(results) do count = count + #each.group.products end
+  local count = common_words.sum(results, function(each) return #each.group.products end)
   if #lines > 0 then lines[#lines + 1] = "" end
   common_words.append(lines, { ("%s: importance of the inputs of %d weights of 4 bits, %s"):format(name, count, where),
     "", "| read by | channels | rows | largest mean square, relative to the median |", "|:--|--:|--:|--:|" })
   for _, each in ipairs(results) do
     lines[#lines + 1] = ("| %s | %d | %d | 2^%d |"):format(short(each.group.products), each.group.width,
-      each.group.activations.count, largest_power(each.powers))
+      each.group.activations.count, common_words.most(each.powers))
   end
 end
 
@@ -175,21 +167,14 @@ local function entry_in_use(state)
   return state.primary
 end
 
--- Returns the numbers of activations of one token.
-local function numbers_of(groups)
-  local sum = 0
-  for _, group in ipairs(groups) do sum = sum + group.width * #group.inputs end
-  return sum
-end
-
 -- Returns the command lines of the runs whose activations are taken, and, of a text that is read as a whole, the pieces
 -- that measure the result.
 local function runs_of(arguments, groups, state, folder, weights)
   if not arguments.text_file then return { samples.words(arguments, state.graph, folder, weights) } end
-  local read, measured = pieces.cut(pieces.read(arguments.text_file), numbers_of(groups), state.tokens)
-  local runs = {}
-  for i, piece in ipairs(read) do runs[i] = { "run", "--weights", weights, "--text-string", piece } end
-  return runs, measured, measured == read
+  local of_token = common_words.sum(groups, function(group) return group.width * #group.inputs end) -- activations
+  local read, measured = pieces.cut(pieces.read(arguments.text_file), of_token, state.tokens)
+  return common_words.map(read, function(piece) return { "run", "--weights", weights, "--text-string", piece } end),
+    measured, measured == read
 end
 
 -- Finds the factors of a group, or the importance of its inputs. text: the packed weights.

@@ -25,9 +25,6 @@ local command = {}
 
 -- Loads a module only if a command needs it.
 local function builder() return require("commands.build") end
-local function child_process() return require("common.process") end
-local function emulator() return require("common.emulator") end
-local function machine_facts() return require("commands.machine.facts") end
 local function import() return require("checkpoints.import") end
 local function reference() return require("commands.reference") end
 
@@ -84,7 +81,7 @@ end
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   return pipeline.run(root, arguments.description, list, last, { embeds = arguments.embed ~= nil,
     with_text = with_text, with_texts = with_text == "all", chat_template = arguments.chat_template, exposed = exposed,
-    rates = machine_facts().source(root), mpi = mpi_libraries, watch = watch,
+    rates = require("commands.machine.facts").source(root), mpi = mpi_libraries, watch = watch,
     tuning = companion.find(arguments.tuning, arguments.description, "tune"),
     factors = companion.find(arguments.factors, arguments.description, "factors"),
     parts = companion.find(arguments.parts, arguments.description, "parts") })
@@ -142,10 +139,10 @@ end
 -- Runs a built program and returns its exit code. gather: "output" also returns its output; target: the one to use of
 -- several; is_alone: one process of a model of several ranks.
 local function run_program(path, list, gather, target, is_alone)
-  local words_of = emulator().words { "./" .. path, table.unpack(list) }
+  local words_of = require("common.emulator").words { "./" .. path, table.unpack(list) }
   local line, environment = ranks.start(not is_alone and ranks_of[path] or nil, words_of,
     target and { ATTN2C_TARGET = target })
-  local child = child_process().run { words = line, gather = gather, environment = environment }
+  local child = require("common.process").run { words = line, gather = gather, environment = environment }
   if child.signal ~= 0 then faults.raise("machine", "./%s was ended by signal %d", path, child.signal) end
   return child.code, child.output
 end

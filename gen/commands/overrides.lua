@@ -48,7 +48,6 @@ local function repeated(values)
   return nil
 end
 
--- True if a value is missing in a list.
 local function has_gap(values)
   return words.any(values, function(value) return #values > 1 and not value:find("%S") end)
 end

@@ -198,7 +198,6 @@ local function measure(arguments, tools, program, path, state, checked)
     benches = code == 0 and by_entry(timed, program) or {} }
 end
 
--- Returns the entry called `name` in info's list.
 local function entry_of(list, name)
   for _, each in ipairs(list) do if each.name == name then return each end end
   return nil

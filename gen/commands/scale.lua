@@ -135,16 +135,14 @@ function Programs:slowest()
   return slowest
 end
 
-local function memory_of(row) return row.weight_bytes + row.arena_bytes + (row.state_bytes or 0) end
-
 -- Returns the prediction of a call on ranks that a network links.
 local function predicted(row, count, network)
   local time, bytes, number = cost.of_call(row.meetings or {}, count, network)
   local ms = row.ms_median + time / 1000
   return { ranks = count, call = row.entry, parts_ms = row.ms_median, meetings_ms = time / 1000, ms = ms,
     tokens_per_s = row.tokens and 1000 * row.tokens / ms, meetings = number, sent_bytes = bytes,
-    memory_bytes = memory_of(row), weight_bytes = row.weight_bytes, state_bytes = row.state_bytes or 0,
-    arena_bytes = row.arena_bytes }
+    memory_bytes = row.weight_bytes + row.arena_bytes + (row.state_bytes or 0), weight_bytes = row.weight_bytes,
+    state_bytes = row.state_bytes or 0, arena_bytes = row.arena_bytes }
 end
 
 -- Adds the prediction and the measured run of ranks that share this machine, of the layers that were built.

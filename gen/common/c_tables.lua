@@ -6,7 +6,6 @@ local c_tables = {}
 
 local RUNTIME = (debug.getinfo(1, "S").source:match("^@(.*)/[^/]*/[^/]*$") or "..") .. "/../runtime/"
 
--- Returns the code of a header, without comments.
 local function code_of(header) return (files.read(RUNTIME .. header):gsub("/%*.-%*/", "")) end
 
 --- Returns the enumerations of a header, in order: lists of { name, value }.
@@ -28,7 +27,6 @@ function c_tables.members(header, name)
   return words.list(files.read(RUNTIME .. header):match("struct " .. name .. " (%b{})"):sub(2, -2), "[^\n]+")
 end
 
---- Returns the value of a number that a header defines.
 function c_tables.number(header, name) return tonumber(code_of(header):match("#define " .. name .. " (%w-)u?\n")) end
 
 --- Returns the rows of a macro NAME(X): lists of the texts of their fields, without quotes.

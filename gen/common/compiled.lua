@@ -60,9 +60,10 @@ local function entry_of(name)
 end
 
 --- Returns the function that a text is compiled to: from bytecode in the cache's entry `name`, else by compile().
-function compiled.chunk(name, source, compile)
+--- environment: what it has in place of globals, or nil.
+function compiled.chunk(name, source, compile, environment)
   local is_whole, same, code, copy = pcall(string.unpack, ENTRY, entry_of(name) or "")
-  local chunk = is_whole and same == source and code == copy and load(code, name, "b")
+  local chunk = is_whole and same == source and code == copy and load(code, name, "b", environment or _G)
   if chunk then return chunk end
   chunk = compile()
   code = string.dump(chunk)

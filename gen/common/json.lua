@@ -3,150 +3,79 @@
 -- checkpoint's files have. Then dkjson reads the text.
 local dkjson = require("dkjson")
 local faults = require("common.faults")
+local lpeg = require("lpeg")
 
 local json = {}
 
 local DEEPEST, MOST_BYTES = 64, 256 << 20
+local C, Carg, Cmt, P, R, S, V = lpeg.C, lpeg.Carg, lpeg.Cmt, lpeg.P, lpeg.R, lpeg.S, lpeg.V
 
--- dkjson is twice as fast with lpeg, and works without it.
-local has_lpeg, with_lpeg = pcall(dkjson.use_lpeg)
-local decode = has_lpeg and with_lpeg.decode or dkjson.decode
+lpeg.setmaxstack(64 * DEEPEST)
+local decode = dkjson.use_lpeg().decode -- in half of the time
 
 --- A value for null, for readers that distinguish null from a missing value.
 json.null = setmetatable({}, { __tostring = function() return "null" end })
 
-local Reader = {}
-Reader.__index = Reader
+local function refuse_at(at, what) error({ json = ("byte %d: %s"):format(at, what) }, 0) end
 
-function Reader:refuse(what) error({ json = ("byte %d: %s"):format(self.at, what) }, 0) end
+-- Returns a pattern that refuses a text at the place where it is.
+local function refuse(what) return P(function(_, at) refuse_at(at, what) end) end
 
-function Reader:skip_space() self.at = self.text:find("[^ \t\n\r]", self.at) or #self.text + 1 end
+-- A character may take two \u escapes, a surrogate pair. Half of a pair is refused.
+local hex = R("09", "af", "AF")
+local high, low = S "dD" * S "89abAB" * hex * hex, S "dD" * R("cf", "CF") * hex * hex
+local unit = hex * hex * hex * hex
+local escape = "\\" * (S '"\\/bfnrt' + "u" * (high * "\\u" * low + (unit - (high + low))))
+local inside = (1 - (S '"\\' + R "\0\31") + escape) ^ 0
+local string_ = '"' * inside * '"'
 
--- Returns the position after a \u escape whose four digits begin at `at`, or nil if they are not digits. A character
--- may take two such escapes, a surrogate pair. Half of a pair is refused.
-function Reader:unit(at)
-  local digits = self.text:match("^%x%x%x%x", at)
-  if not digits then return nil end
-  local is_whole = not digits:match("^[dD][89abAB]") or self.text:match("^\\u[dD][c-fC-F]%x%x", at + 4)
-  if not is_whole or digits:match("^[dD][c-fC-F]") then
-    self.at = at - 2
-    self:refuse(("\\u%s is a surrogate without its other half"):format(digits))
-  end
-  return at + (digits:match("^[dD][89abAB]") and 10 or 4)
-end
+-- Says why a text that begins with a quote is no string.
+local no_string = P(function(text, at)
+  local stop = lpeg.match('"' * inside, text, at)
+  local half, letter = lpeg.match("\\u" * C(unit), text, stop), text:sub(stop, stop)
+  if half then refuse_at(stop, ("\\u%s is a surrogate without its other half"):format(half)) end
+  refuse_at(at, letter == "" and "a string does not end" or letter == "\\" and "an unknown escape in a string"
+    or "a control character in a string")
+end)
 
--- Reads a string. Returns the text between its quotes, with its escapes.
-function Reader:string()
-  if self.text:sub(self.at, self.at) ~= '"' then self:refuse("a string is expected") end
-  local from = self.at + 1
-  local at = from
-  while true do
-    local stop = self.text:find('["\\%c]', at)
-    local c = stop and self.text:sub(stop, stop)
-    if not stop then self:refuse("a string does not end") end
-    if c == '"' then
-      self.at = stop + 1
-      return self.text:sub(from, stop - 1)
-    elseif c == "\\" then
-      local escape = self.text:match('^["\\/bfnrt]()', stop + 1)
-        or self.text:sub(stop + 1, stop + 1) == "u" and self:unit(stop + 2)
-      if not escape then self:refuse("an unknown escape in a string") end
-      at = escape
-    elseif c == "\127" then
-      at = stop + 1
-    else
-      self:refuse("a control character in a string")
-    end
-  end
-end
+local digits = R "09" ^ 1
+local number = P "-" ^ -1 * ("0" + R "19" * R "09" ^ 0) * ("." * digits) ^ -1 * (S "eE" * S "+-" ^ -1 * digits) ^ -1
+  * (#(R("az", "AZ", "09") + S ".+-") * refuse("a malformed number") + true)
 
-function Reader:plain()
-  local text, at = self.text, self.at
-  if text:sub(at, at) == '"' then return self:string() end
-  for _, word in ipairs { "true", "false", "null" } do
-    if text:sub(at, at + #word - 1) == word then
-      self.at = at + #word
-      return nil
-    end
-  end
-  local stop = text:match("^%-?0()", at) or text:match("^%-?[1-9]%d*()", at)
-  if not stop then self:refuse("a value is expected") end
-  stop = text:match("^%.%d+()", stop) or stop
-  self.at = text:match("^[eE][+-]?%d+()", stop) or stop
-  if text:find("^[%w.+-]", self.at) then self:refuse("a malformed number") end
-end
-
--- Reads up to the next member, and in an object also its key. Returns 1 if a member follows.
-function Reader:member(level)
-  self:skip_space()
-  local c = self.text:sub(self.at, self.at)
-  if c == level.closing then
-    self.at = self.at + 1
-    return false
-  end
-  if level.members > 0 then
-    if c ~= "," then self:refuse(("',' or '%s' is expected"):format(level.closing)) end
-    self.at = self.at + 1
-    self:skip_space()
-  end
-  level.members = level.members + 1
-  if level.closing == "}" then
-    local key = self:string()
-    if key:find("\\", 1, true) then key = dkjson.decode('"' .. key .. '"') end
-    if level.keys[key] then self:refuse(("the key \"%s\" occurs twice"):format(key:sub(1, 60):gsub("%c", "?"))) end
-    level.keys[key] = true
-    self:skip_space()
-    if self.text:sub(self.at, self.at) ~= ":" then self:refuse("':' is expected") end
-    self.at = self.at + 1
-  end
+-- The argument of the grammar has a set of keys for each level that is open, and `null`, the value for it or nil.
+local level = Cmt(Carg(1), function(_, at, levels)
+  if #levels == DEEPEST then refuse_at(at, ("nests deeper than %d levels"):format(DEEPEST)) end
+  levels[#levels + 1] = {}
   return true
+end)
+local end_level = Cmt(Carg(1), function(_, _, levels) return table.remove(levels) ~= nil end)
+
+local member_key = Cmt('"' * C(inside) * '"' * Carg(1), function(_, at, name, levels)
+  local keys = levels[#levels]
+  if name:find("\\", 1, true) then name = dkjson.decode('"' .. name .. '"') end
+  if keys[name] then refuse_at(at, ("the key \"%s\" occurs twice"):format(name:sub(1, 60):gsub("%c", "?"))) end
+  keys[name] = true
+  return true
+end) + #P '"' * no_string + refuse("a string is expected")
+
+local null_in_array = Cmt("null" * Carg(1), function(_, at, levels)
+  return levels.null ~= nil or refuse_at(at - #"null", "null in an array, which is not supported")
+end)
+
+local space = S " \t\n\r" ^ 0
+
+-- Returns the pattern of an object or array.
+local function list(opening, closing, member)
+  return #P(opening) * level * opening * space * (closing + member * space * ("," * space * member * space) ^ 0
+    * (closing + refuse(("',' or '%s' is expected"):format(closing)))) * end_level
 end
 
--- Patterns of the members that most of a large file consists of: a plain string and a number in an object, a plain
--- string in a list. Each follows another member.
-local plain_members = {
-  ["}"] = '^[ \t\n\r]*,[ \t\n\r]*"([^"\\%c]*)"[ \t\n\r]*:[ \t\n\r]*[1-9]%d*()[ \t\n\r]*[,}]',
-  ["]"] = '^[ \t\n\r]*,[ \t\n\r]*"([^"\\%c]*)"()',
+local grammar = P { space * V "value" * space * (-P(1) + refuse("nothing more is expected")),
+  value = string_ + number + V "object" + V "array" + P "true" + "false" + "null" + #P '"' * no_string
+    + refuse("a value is expected"),
+  object = list("{", "}", member_key * space * (":" + refuse("':' is expected")) * space * V "value"),
+  array = list("[", "]", null_in_array + V "value"),
 }
-
--- Skips such members. `member` and `plain` read the others.
-function Reader:skip_plain(level)
-  local pattern, keys = plain_members[level.closing], level.closing == "}" and level.keys
-  while level.members > 0 do
-    local text, after = self.text:match(pattern, self.at)
-    if not text or keys and keys[text] then return end
-    if keys then keys[text] = true end
-    self.at = after
-  end
-end
-
-function Reader:look_through()
-  local levels = {}
-  repeat
-    local level = levels[#levels]
-    if level then self:skip_plain(level) end
-    if level and not self:member(level) then
-      levels[#levels] = nil
-    else
-      self:skip_space()
-      local c = self.text:sub(self.at, self.at)
-      if c == "{" or c == "[" then
-        if #levels == DEEPEST then self:refuse(("nests deeper than %d levels"):format(DEEPEST)) end
-        self.at = self.at + 1
-        levels[#levels + 1] = { closing = c == "{" and "}" or "]", members = 0, keys = {} }
-      else
-        local at = self.at
-        self:plain()
-        if not self.null and level and level.closing == "]" and self.text:sub(at, at) == "n" then
-          self.at = at
-          self:refuse("null in an array, which is not supported")
-        end
-      end
-    end
-  until #levels == 0
-  self:skip_space()
-  if self.at <= #self.text then self:refuse("nothing more is expected") end
-end
 
 --- Returns the value of a text, or nil and a message. The value consists of tables, strings, numbers and booleans.
 --- null becomes the given value; without one, it is left out of objects, and an array may not have it.
@@ -155,7 +84,7 @@ function json.decode(text, null)
   if not utf8.len(text) then return nil, "is not UTF-8" end
   if text:find("^\xef\xbb\xbf") then return nil, "begins with a byte order mark, which JSON does not have" end
   local ok, value = pcall(function()
-    setmetatable({ text = text, at = 1, null = null }, Reader):look_through()
+    grammar:match(text, 1, { null = null })
     return (decode(text, 1, null))
   end)
   if ok and value == nil then return nil, "null, where a value is expected" end

@@ -11,8 +11,7 @@ local WIDTH = 30
 local Bar = {}
 Bar.__index = Bar
 
--- is_terminal: true if stderr is a terminal. clock: returns seconds since an arbitrary moment.
-local function is_terminal() return require("common.libuv").guess_handle(2) == "tty" end
+-- Returns seconds since an arbitrary moment.
 local function clock() return require("common.libuv").hrtime() / 1e9 end
 
 --- Returns a bar, which ends with its scope (`local bar <close>`). options (for tests): terminal, clock, write.
@@ -34,7 +33,7 @@ local function is_due(self)
     self.clock = clock
     self.begun = clock() - SHOWN_AFTER
   end
-  if self.terminal == nil then self.terminal = is_terminal() end
+  if self.terminal == nil then self.terminal = require("common.libuv").guess_handle(2) == "tty" end
   local now = self.clock()
   return self.terminal and now - self.begun >= SHOWN_AFTER and now - (self.drawn or 0) >= EVERY
 end

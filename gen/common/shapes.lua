@@ -8,7 +8,6 @@ function shapes.rows(shape)
   return n
 end
 
---- Returns a shape with another last size.
 function shapes.with_last(shape, last)
   local result = table.move(shape, 1, #shape - 1, 1, {})
   result[#shape] = last

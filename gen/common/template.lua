@@ -6,21 +6,17 @@
 -- Templates are strict: an unknown name is an error, and so is a value that is nil or a float (512/8 would print 64.0).
 local compiled = require("common.compiled")
 local files = require("common.files")
+local lpeg = require("lpeg")
+local P = lpeg.P
 
 local template = {}
 
--- Returns Lua code that writes one line of text.
+local expression = "${" * lpeg.C((1 - P "}") ^ 0) * "}" / "value_(%1)"
+local parts = lpeg.Ct((expression + (1 - expression) ^ 1 / function(text) return ("%q"):format(text) end) ^ 0)
+
 local function write_line(line)
-  local parts, at = {}, 1
-  while true do
-    local first, last, expression = line:find("%${(.-)}", at)
-    if not first then break end
-    if first > at then parts[#parts + 1] = ("%q"):format(line:sub(at, first - 1)) end
-    parts[#parts + 1] = ("value_(%s)"):format(expression)
-    at = last + 1
-  end
-  if at <= #line then parts[#parts + 1] = ("%q"):format(line:sub(at)) end
-  return ("line_(%s)"):format(#parts > 0 and table.concat(parts, " .. ") or '""')
+  local list = parts:match(line)
+  return ("line_(%s)"):format(list[1] and table.concat(list, " .. ") or '""')
 end
 
 local function code_of(line)

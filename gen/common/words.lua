@@ -87,7 +87,6 @@ function words.list(text, pattern)
   return list
 end
 
---- Returns a set of the list's members.
 function words.set(list)
   local set = {}
   for _, member in ipairs(list) do set[member] = true end
@@ -101,7 +100,6 @@ function words.filter(list, is)
   return rest
 end
 
---- Returns a list without the members that are in the set `gone`.
 function words.without(list, gone) return words.filter(list, function(member) return not gone[member] end) end
 
 --- True if is(member) is true for a member of a list.

@@ -41,7 +41,6 @@ local function even(step, all)
   return blocks < 2 and step.step or least(round_up((all + blocks - 1) // blocks, step.multiple), step.step)
 end
 
--- Runs body() for each block of `all` rows.
 local function walk_blocks(step, all, symbols, body)
   walk(0, all, even(step, all), function(row, rows)
     symbols.row, symbols.rows, symbols.answer = row, rows, row
@@ -76,7 +75,6 @@ end
 local of_query = { { "heads", "${heads}" }, { "from", "${from}" }, { "width", "${width}" },
   { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" }, { "lo", "${lo}" }, { "hi", "width" } }
 
--- Sets the symbols of a sequence's one query.
 local function set_query(step, symbols)
   symbols.heads, symbols.seen = step.heads, symbols.keys
   symbols.from = step.left < 0 and 0 or most(0, symbols.past - step.left) // step.panel * step.panel

@@ -18,7 +18,6 @@ function operands.open_text(sizes)
   return #names > 0 and table.concat(names, " ") or nil
 end
 
---- Calls visit(name) for each open size of a step.
 function operands.each_open(step, visit)
   local open = step.kernel and step.kernel.open or step.constants and step.constants.open
   for name in (open or ""):gmatch("%S+") do visit(name) end
@@ -84,7 +83,6 @@ function operands.known(step, operation, wanted)
   return with_integers(step, operands.entry(step))
 end
 
---- Returns the number type of a declared operand's elements.
 function operands.type(step, declared)
   if step.form == "map" and declared[1] == "y" then return step.constants.type or "f32" end
   return declared.type or step.form == "product" and step.kernel.types[declared[1]] or "f32"

@@ -418,12 +418,11 @@ function ops.class(op) return ops.table[op.op or op].class or none end
 --- Returns an op. operands: name -> tensor. Errors (defects of the caller) on a wrong operand or attribute.
 function ops.make(name, section, operands, attributes)
   local declared = assert(ops.table[name], name)
-  local list = {}
-  for i, operand in ipairs(declared.operands) do
+  local list = words.map(declared.operands, function(operand)
     local tensor = operands[operand]
     assert(tensor or declared.optional[operand], name .. " lacks " .. operand)
-    list[i] = tensor or false
-  end
+    return tensor or false
+  end)
   for operand in pairs(operands) do
     local known = words.any(declared.operands, function(each) return each == operand end)
     assert(known, name .. " has no operand " .. operand)

@@ -52,14 +52,12 @@ local function in_rows(s, row, column) return row * s.leading_dimension + column
 
 local function rows_of_sequence(s) return s.rows_per_sequence * s.leading_dimension end
 
-local function rows_of_all(s, sequences) return (s.unbatched and 1 or sequences) * rows_of_sequence(s) end
-
 local function rows_of_tile(s) return s.tile_rows * s.leading_dimension end
 
 local function width(s) return s.width end
 
-local WHOLE = { suffix = "", where = in_rows, sequence = rows_of_sequence, elements = rows_of_all,
-  pitch = leading_dimension, run = width }
+local WHOLE = { suffix = "", where = in_rows, sequence = rows_of_sequence, pitch = leading_dimension, run = width,
+  elements = function(s, sequences) return (s.unbatched and 1 or sequences) * rows_of_sequence(s) end }
 
 local function private(suffix, to, of_trace)
   return { suffix = suffix, private = to, of_trace = of_trace, where = in_rows, elements = rows_of_tile,
@@ -71,9 +69,8 @@ local GROUPS = private("", "block")
 function GROUPS.elements(s) return 2 * rows_of_tile(s) + s.bounds end
 
 -- The caller's rows: whole, whatever the order of the axes.
-local function elements_of_caller(_, _, tensor) return words.elements(tensor.shape) end
-
-local CALLER = setmetatable({ elements = elements_of_caller }, { __index = WHOLE })
+local CALLER = setmetatable({ elements = function(_, _, tensor) return words.elements(tensor.shape) end },
+  { __index = WHOLE })
 
 -- Rows by head, [heads][rows][leading_dimension], of another tensor.
 local BY_HEAD = { suffix = "", run = leading_dimension }

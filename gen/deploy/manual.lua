@@ -17,8 +17,6 @@ local function new_page(section, purpose)
   return page
 end
 
-local function names_of(option) return table.concat(words.map(option._aliases, bold), ", ") end
-
 local function takes_value(option) return option._maxargs > 0 end
 
 local MOST_CHOICES = 3 -- choices that are listed in a usage
@@ -60,7 +58,7 @@ local function options(page, parser)
     local value = takes_value(option) and " " .. italic(value_of(option)) or ""
     local choices = option._choices and #option._choices > MOST_CHOICES
       and " One of " .. table.concat(option._choices, ", ") .. "." or ""
-    page:term(names_of(option) .. value, marked(option._description .. choices))
+    page:term(table.concat(words.map(option._aliases, bold), ", ") .. value, marked(option._description .. choices))
   end
 end
 

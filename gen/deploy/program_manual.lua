@@ -2,6 +2,7 @@
 -- tables that --help of these programs prints: options.c, generate/rows.c, serve/options.c and help.c in
 -- runtime/program.
 local files = require("common.files")
+local lpeg = require("lpeg")
 local roff = require("deploy.roff")
 local statuses = require("deploy.statuses")
 local version = require("common.version")
@@ -9,48 +10,26 @@ local words = require("common.words")
 
 local program_manual = {}
 
+local Cs, Ct, P, S = lpeg.Cs, lpeg.Ct, lpeg.P, lpeg.S
+
 local escape, bold, italic = roff.escape, roff.bold, roff.italic
 
--- Returns the value of a C string literal without its quotes.
-local function unescaped(text) return (text:gsub("\\(.)", function(c) return c == "n" and "\n" or c end)) end
+local plain = 1 - S '"\\'
+local literal = '"' * Cs((P "\\n" / "\n" + P "\\" / "" * 1 + plain) ^ 0) * '"'
+local literals = Ct(((1 - P '"') ^ 0 * literal) ^ 1)
 
--- Returns the value of a field of a C initialiser: its literals as one string, or its text, such as "RUN | CHECK".
+-- Returns the value of a field of a C initialiser: its literals as one string, or its text, such as "RUN | CHECK". It
+-- returns nothing after the last comma.
 local function value_of(text)
-  if not text:find('"', 1, true) then return (text:match("^%s*(.-)%s*$")) end
-  local parts = {}
-  for literal in text:gmatch('"([^"]*)"') do parts[#parts + 1] = unescaped((literal:gsub("\1", '\\"'))) end
-  return table.concat(parts)
+  local list = literals:match(text)
+  if text:find("%S") then return list and table.concat(list) or text:match("^%s*(.-)%s*$") end
 end
+
+local field = (1 - S ',{}"' + '"' * ("\\" * P(1) + plain) ^ 0 * '"') ^ 1 / value_of
+local initialiser = Ct(((1 - P "{") ^ 0 * "{" * Ct(field * ("," * field ^ -1) ^ 0) * "}") ^ 0)
 
 -- Returns the rows of a C initialiser, { { ... }, ... }, as lists of the values of their fields.
-local function rows_of(text)
-  text = text:gsub('\\"', "\1")
-  local rows, row, field, depth = {}, nil, {}, 0
-  local function end_field()
-    local whole = table.concat(field)
-    if row and whole:find("%S") then row[#row + 1] = value_of(whole) end
-    field = {}
-  end
-  local at = 1
-  while at <= #text do
-    local letter, last = text:sub(at, at), at
-    if letter == '"' then
-      last = assert(text:find('"', at + 1, true))
-      field[#field + 1] = text:sub(at, last)
-    elseif letter == "{" then
-      depth, row, field = depth + 1, {}, {}
-    elseif letter == "}" and depth == 1 then
-      end_field()
-      rows[#rows + 1], depth, row = row, 0, nil
-    elseif letter == "," then
-      end_field()
-    else
-      field[#field + 1] = letter
-    end
-    at = last + 1
-  end
-  return rows
-end
+local function rows_of(text) return initialiser:match(text) end
 
 -- Returns the rows of the table called `name`. Its braces end a line and begin another.
 local function table_of(source, name)
@@ -76,7 +55,6 @@ local function options_of(rows, bit)
   return list
 end
 
--- Returns a page of help. row: its texts.
 local function page_of(row, rows, bit)
   assert(#row == 4, "help.c: a page has four strings")
   return { command = row[1], usage = row[2], text = row[3], notes = row[4], options = options_of(rows, bit) }

@@ -20,7 +20,6 @@ function roff.escape(text)
   return (table.concat(parts):gsub("%c", " "))
 end
 
---- Returns escaped text in bold or italics.
 function roff.bold(text) return "\\fB" .. roff.escape(text) .. "\\fR" end
 function roff.italic(text) return "\\fI" .. roff.escape(text) .. "\\fR" end
 

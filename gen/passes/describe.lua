@@ -146,53 +146,28 @@ local function leave_out(weights, layers, left)
   end
 end
 
--- Returns the form of a folder's description. Overrides of lengths and outputs are for whole sequences; one of the
--- context asks for calls that continue.
-local function form_of(overrides)
-  local form
-  for _, argument in ipairs(overrides) do
-    if argument:find("^seq=") or argument:find("^batch=") or argument:find("^output%.") then return "forward" end
-    if argument:find("^context=") then form = "continued" end
-  end
-  return form
-end
-
--- Returns the tower of a folder of two towers that is built, "text", or nil: the other one.
-local function tower_of(overrides)
-  local tower
-  for _, argument in ipairs(overrides) do
-    local word = argument:match("^tower=(.*)$")
-    if word and word ~= "text" and word ~= "image" then
-      faults.raise("usage", "tower: %s, but text or image is allowed", faults.quote(word))
-    end
-    if word then tower = word == "text" and word or nil end
-  end
-  return tower
-end
-
--- Returns what is asked of a folder's model: { head = in place of its own, or nil; adapter = its name, or nil; page =
--- false: without the picture that follows its tokens }.
+-- Returns what overrides ask of a checkpoint's folder, as import.text takes it: the form of the description, "forward"
+-- for whole sequences, as lengths and outputs are for these, or "continued"; the tower of two that is built, "text", or
+-- nil: the other one; the sides of an image, { height, width }, both may be nil; and { head = in place of its own, or
+-- nil; adapter = its name, or nil; page = false: without the picture that follows its tokens }.
 local function asked_of(overrides)
-  local asked = {}
+  local given, form = {}, nil
   for _, argument in ipairs(overrides) do
-    local key, word = argument:match("^(%l+)=(.*)$")
-    if key == "head" and word ~= "splade" then
-      faults.raise("usage", "head: %s, but splade is allowed", faults.quote(word))
+    local key, word = argument:match("^([%w_.]+)=(.*)$")
+    given[key or ""] = word
+    if argument:find("^output%.") then form = "forward" end
+  end
+  if given.seq or given.batch then form = "forward" end
+  for _, each in ipairs { { "tower", "text", "image" }, { "head", "splade" } } do
+    local key, word = each[1], given[each[1]]
+    if word and not words.set(each)[word] or word == key then
+      faults.raise("usage", "%s: %s, but %s is allowed", key, faults.quote(word), table.concat(each, " or ", 2))
     end
-    if key == "head" or key == "adapter" then asked[key] = word end
-    if argument == "memory=false" then asked.page = false end
   end
-  return asked
-end
-
--- Returns the sides of an image that are asked for, { height, width }; both may be nil.
-local function sides_of(overrides)
-  local sides = {}
-  for _, argument in ipairs(overrides) do
-    local side, text = argument:match("^input%.(%a+)=(%d+)$")
-    if side == "height" or side == "width" then sides[side] = math.tointeger(tonumber(text)) end
-  end
-  return sides
+  local function side(name) return math.tointeger(tonumber((given["input." .. name] or ""):match("^%d+$"))) end
+  return form or given.context and "continued" or nil, given.tower == "text" and "text" or nil,
+    { height = side("height"), width = side("width") },
+    { head = given.head, adapter = given.adapter, page = given.memory ~= "false" and nil }
 end
 
 -- True if a key is overridden, so that what the folder says of it does not matter.
@@ -208,8 +183,7 @@ function describe.run(state)
     local import = require("checkpoints.import") -- loaded only for checkpoints
     local notes
     if not paths.is_file(file) then state.folder = file end
-    state.text, notes, state.checkpoint, state.length = import.text(file, nil, form_of(state.overrides),
-      tower_of(state.overrides), sides_of(state.overrides), asked_of(state.overrides))
+    state.text, notes, state.checkpoint, state.length = import.text(file, nil, asked_of(state.overrides))
     for _, note in ipairs(notes) do
       local key = import.key_of(note)
       if not (key and is_overridden(state.overrides, key)) then table.insert(state.notes or {}, note) end

@@ -654,12 +654,11 @@ local function growth_text(tensor)
 end
 
 local function attributes_text(op)
-  local parts = {}
-  for _, key in ipairs(words.sorted_keys(op.attributes)) do
+  local parts = words.map(words.sorted_keys(op.attributes), function(key)
     local value = op.attributes[key]
     if math.type(value) == "float" then value = ("%.9g"):format(value) end
-    parts[#parts + 1] = key .. "=" .. tostring(value)
-  end
+    return key .. "=" .. tostring(value)
+  end)
   return #parts > 0 and " {" .. table.concat(parts, " ") .. "}" or ""
 end
 

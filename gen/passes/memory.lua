@@ -169,7 +169,6 @@ local function meet(x, y)
   return false
 end
 
--- Calls visit(bucket) for each bucket of the times in which an item is live.
 local function each_bucket(item, visit)
   for _, span in ipairs(item.spans) do
     for bucket = span.first // BUCKET, span.last // BUCKET do visit(bucket) end

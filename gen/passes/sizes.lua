@@ -26,8 +26,7 @@ sizes.MEASURED = types.all.q3k
 local MOST_BYTES = 1 << 20
 
 -- The types among which the choice is: each has the least error of those with its bits or fewer.
-local choices = {}
-for _, type in ipairs(types.scaled) do if type.error then choices[#choices + 1] = type end end
+local choices = words.filter(types.scaled, function(type) return type.error end)
 table.sort(choices, function(a, b) return a.error > b.error end)
 
 --- Returns the names of the parts of a model, in order: layers, then "output" and "embedding".

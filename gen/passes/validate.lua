@@ -440,7 +440,6 @@ local function resolve_memory(say, spec, description)
   joined.check(say, spec)
 end
 
--- Resolves the checkpoints that the library opens.
 local function resolve_opens(say, spec, given)
   local scheme = type(spec.names) == "table" and spec.names.scheme or spec.names
   if not spec.opens and given.opens == nil then

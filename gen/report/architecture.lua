@@ -133,8 +133,7 @@ local function rows_of(group, columns, near)
     for from in pairs(box.reads) do r = math.max(r, rank[from] + 1) end
     while (count[r] or 0) >= columns do r = r + 1 end
     rank[box], count[r] = r, (count[r] or 0) + 1
-    rows[r] = rows[r] or {}
-    rows[r][#rows[r] + 1] = box
+    common_words.add(rows, r, box)
     box.rank = r
   end
   -- A full row pushes later ones down. Empty rows are removed.

@@ -153,15 +153,14 @@ end
 -- Returns lines of commands, each a list of words. An option's name is kept together: a line would otherwise end after
 -- the dashes of --weights.
 local function commands(list)
-  local lines = {}
-  for i, line in ipairs(list) do
+  local lines = words.map(list, function(line)
     local parts = {}
     for j, word in ipairs(line) do
       local option, text = word:match("^('?%-%-%w+=?)(.*)$")
       parts[j] = option and ('<span class="option">%s</span>%s'):format(escape(option), escape(text)) or escape(word)
     end
-    lines[i] = table.concat(parts, " ")
-  end
+    return table.concat(parts, " ")
+  end)
   return "<pre>" .. table.concat(lines, "\n") .. "</pre>"
 end
 
@@ -314,11 +313,10 @@ local function bars_figure(bench, sections)
 end
 
 local function strip_figure(section)
-  local rows = {}
-  for i, each in ipairs(section.list) do
-    rows[i] = { each.work.name, op_words.of(each.work.op.op), numbers.short(each.ms),
+  local rows = words.map(section.list, function(each)
+    return { each.work.name, op_words.of(each.work.op.op), numbers.short(each.ms),
       each.work.fused and each.work.fused.result.name or "" }
-  end
+  end)
   return page.figure("One layer in order of execution", function(width) return time.strip(section, width) end,
     escape(("The operations of %s from the first to the last; a piece is as wide as its time. Operations on another's "
       .. "tile are in its piece."):format(section.name)),
@@ -339,11 +337,10 @@ local function percentile_figure(bench)
 end
 
 local function bound_figure(bench, list)
-  local rows = {}
-  for i, each in ipairs(list) do
-    rows[i] = { each.role, tostring(each.count), numbers.short(each.ms), numbers.short(each.bound),
+  local rows = words.map(list, function(each)
+    return { each.role, tostring(each.count), numbers.short(each.ms), numbers.short(each.bound),
       numbers.percent(each.bound / each.ms) }
-  end
+  end)
   return page.figure("Bound against measured", function(width) return time.bound_bars(list, width) end,
     escape(("The bound is the time that the best tiles and row operations take when each runs by itself: %s, %s of "
       .. "the %s of a call. A part with a short lower bar could be faster. A part above 100%% is faster in the model "
@@ -404,12 +401,11 @@ local function memory_part(subject)
       page.table(memory.columns, (memory.rows(map.peak.list))))
   end
   local weights, bytes, parameters, plain, constants = memory.weights(subject.state), 0, 0, 0, 0
-  local list = {}
-  for i, row in ipairs(weights) do
+  local list = words.map(weights, function(row)
     bytes, parameters, plain = bytes + row.bytes, parameters + row.parameters, plain + row.plain_bytes
     constants = constants + row.constant_bytes
-    list[i] = { row.name, numbers.whole(row.bytes), numbers.whole(row.parameters) }
-  end
+    return { row.name, numbers.whole(row.bytes), numbers.whole(row.parameters) }
+  end)
   if #weights == 0 then return html end
   return html .. page.figure("Weights by layer", function(width) return memory.weight_bars(weights, width) end,
     escape(weights_caption(subject.spec, bytes, parameters, plain, constants)),

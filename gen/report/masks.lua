@@ -164,14 +164,12 @@ end
 
 --- Returns the rows of the figure's table.
 function masks.rows(list)
-  local rows = {}
-  for i, one in ipairs(list) do
+  return words.map(list, function(one)
     local all = one.queries * one.keys
-    rows[i] = { one.name, tostring(one.layers), numbers.whole(one.queries), numbers.whole(one.keys),
+    return { one.name, tostring(one.layers), numbers.whole(one.queries), numbers.whole(one.keys),
       numbers.whole(all), numbers.whole(one.emitted), numbers.percent(one.emitted / all), numbers.whole(one.visible),
       tostring(#one.blocks), #one.at_run_time > 0 and table.concat(one.at_run_time, ", ") or "none" }
-  end
-  return rows
+  end)
 end
 
 masks.columns = { { "first of its kind", words = true }, { "attentions" }, { "queries" }, { "keys" },

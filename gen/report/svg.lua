@@ -173,8 +173,7 @@ function Picture:keep(x, y, radius) self.kept[#self.kept + 1] = { x - radius, y 
 
 function Picture:is_free(box)
   if box[1] < 0 or box[2] < 0 or box[3] > self.width or self.height > 0 and box[4] > self.height then return false end
-  for _, other in ipairs(self.boxes) do if overlap(box, other) then return false end end
-  return true
+  return words.all(self.boxes, function(other) return not overlap(box, other) end)
 end
 
 --- Adds a text, which may be a user's, with its anchor ("start", "middle", "end") at x and its baseline at y. options:

@@ -186,13 +186,11 @@ function work.bound(list, printed, workers)
   if not printed or #printed == 0 then return nil end
   local us = {}
   for _, part in ipairs(printed) do us[part.name] = part.us end
-  local result = {}
-  for i, each in ipairs(list) do
+  return words.map(list, function(each)
     local sum = 0
     for name, calls in pairs(each.parts) do sum = sum + calls * (us[name] or 0) / 1000 / workers end
-    result[i] = sum
-  end
-  return result
+    return sum
+  end)
 end
 
 --- Joins operations with the same role: { role, kind, type, members }, in order of appearance.

@@ -184,10 +184,6 @@ local function merges_of(file, self, ids)
   return array(list)
 end
 
-local function blanks_for_spaces()
-  return object { type = "Replace", pattern = object { String = " " }, content = BLANK }
-end
-
 -- Tokens of several spaces are written with spaces, but texts have blanks when they are looked up.
 local function with_blanks(self)
   for i, token in ipairs(self.tokens) do
@@ -204,7 +200,7 @@ function makers.llama(file, self)
   local ids, prefixed = vocabulary(self.tokens), value_of(file, "add_space_prefix", "boolean")
   if prefixed == nil then prefixed = not self.is_gemma4 end
   local unknown = self.unknown and self.tokens[self.unknown + 1]
-  local normalizers = array { blanks_for_spaces() }
+  local normalizers = array { object { type = "Replace", pattern = object { String = " " }, content = BLANK } }
   local decoders = array { object { type = "Replace", pattern = object { String = BLANK }, content = " " },
     object { type = "ByteFallback" }, object { type = "Fuse" } }
   if prefixed then

@@ -76,9 +76,6 @@ local function cut_of_deberta(scheme, config)
   return cutters(list)
 end
 
--- The class leaves out the model's map.
-local function without_normalizer() return nil end
-
 local function single_blanks(model)
   local list = { map_of(model) }
   list[#list + 1] = replaced({ Regex = " {2,}" }, " ")
@@ -256,7 +253,7 @@ local classes = {
     normalizer = single_blanks, cut = metaspace, vocab = vocab_of_pegasus, more = masks_and_unknowns_of,
     counts = { offset = 103 }, single = "A eos_token", pair = "A B eos_token" },
   MBartTokenizer = { type = "mbart", file = "sentencepiece.bpe.model", names = roberta,
-    normalizer = without_normalizer, cut = words_alone, vocab = fairseq(languages.mbart),
+    normalizer = function() end, cut = words_alone, vocab = fairseq(languages.mbart), -- without the model's map
     more = function() return languages.mbart end, mask = strips },
   MBart50Tokenizer = { file = "sentencepiece.bpe.model", names = roberta,
     normalizer = single_blanks, cut = metaspace, vocab = fairseq(languages.mbart_50),

@@ -201,8 +201,6 @@ local function checksum(text)
   return hash
 end
 
-local function pad(text) return text .. ("\0"):rep(-#text % 8) end
-
 --- Returns the bytes of the tables, or nil and the reason. state: { model, added, components, templates, limit,
 --- from_left, word, languages }.
 function tables.write(state)
@@ -232,7 +230,7 @@ function tables.write(state)
   local offset, directory, body = 32 + 16 * #sections, {}, {}
   for i, section in ipairs(sections) do
     directory[i] = string.pack("<I8I8", offset, #section)
-    body[i] = pad(section)
+    body[i] = section .. ("\0"):rep(-#section % 8)
     offset = offset + #body[i]
   end
   local rest = table.concat(directory) .. table.concat(body)

@@ -39,7 +39,7 @@ return function(of, spec)
   }
 
   of("gen/passes/validate/context.lua", spec .. "passes/validate/context_spec.lua") {
-    { name = "experts_chunk", old = "has_experts(spec) and CHUNK_OF_EXPERTS or CHUNK", new = "CHUNK",
+    { name = "experts_chunk", old = "has_experts and CHUNK_OF_EXPERTS or CHUNK", new = "CHUNK",
       filter = "calls of at most a chunk", wrong = "calls of a mixture have half of the tokens" },
   }
 

@@ -3,7 +3,7 @@ return function(of, spec)
   of("gen/report/svg.lua", spec .. "report/svg_spec.lua") {
     { name = "report_markup", old = '["<"] = "&lt;", ', new = "",
       filter = "escaped", wrong = "names are markup on a page" },
-    { name = "report_labels", old = "if overlap(box, other) then return false end", new = "",
+    { name = "report_labels", old = "return not overlap(box, other)", new = "return true",
       filter = "labels", wrong = "labels lie on one another" },
   }
   of("gen/report/work.lua", spec .. "report/pictures_spec.lua") {

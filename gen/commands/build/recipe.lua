@@ -428,7 +428,6 @@ function recipe.links(spec, system)
   return form and { { name = form:format(spec.name), link = recipe.soname(spec.name, system) } } or {}
 end
 
--- Returns the jobs that the named results need, and their own.
 local function needed(jobs, names)
   local by_name, wanted, list = {}, {}, {}
   for _, job in ipairs(jobs) do by_name[job.name] = job end

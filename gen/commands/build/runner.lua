@@ -74,7 +74,6 @@ local function identify(self, name)
   return known
 end
 
--- Returns a job's key, or nil.
 function key_of(self, job)
   for _, name in ipairs(job.inputs or {}) do if not identify(self, name) then return nil end end
   local parts = { FORMAT, self.toolchain.identity, job.name }

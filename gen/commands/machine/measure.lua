@@ -55,8 +55,7 @@ end
 
 local function finish(list)
   process.wait(function()
-    for _, child in ipairs(list) do if not child.over then return false end end
-    return true
+    return words.all(list, function(child) return child.over end)
   end)
   for _, child in ipairs(list) do process.check(child, "its program did not compile") end
 end

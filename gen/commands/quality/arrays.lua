@@ -110,7 +110,6 @@ function arrays.exactly(text, count)
     function(bytes, rows, each) return bytes:rep((count + rows - 1) // rows):sub(1, each * count) end)
 end
 
---- Returns the shape in a file's text, or nil if it is not an array.
 function arrays.shape(text)
   local array = npy.header(text)
   return array and array.shape

@@ -65,7 +65,6 @@ local function layers_of(entry)
   return layers
 end
 
--- Returns the tokens' texts of ids, by the tokenizer that the state names.
 local function tokens_of(state, ids)
   local path = state.spec.tokenizer
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
@@ -191,15 +190,14 @@ end
 local function grey_of(head, side)
   local most = 0
   for _, row in ipairs(head.rows) do for _, weight in ipairs(row) do most = math.max(most, weight) end end
-  local lines = {}
-  for _, row in ipairs(head.rows) do
+  local lines = words.map(head.rows, function(row)
     local bytes = {}
     for k, weight in ipairs(row) do
       local part = most > 0 and weight == weight and math.max(0, math.min(1, weight / most)) or 0
       bytes[k] = string.char(255 - math.floor(255 * part + 0.5)):rep(side)
     end
-    lines[#lines + 1] = table.concat(bytes):rep(side)
-  end
+    return table.concat(bytes):rep(side)
+  end)
   return ("%d %d\n"):format(#head.rows[1] * side, #head.rows * side) .. table.concat(lines)
 end
 

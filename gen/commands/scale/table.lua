@@ -5,8 +5,6 @@ local forms = {}
 
 local function number(x) return x and ("%.4g"):format(x) or "-" end
 
-local function megabytes(bytes) return ("%.0f"):format(bytes / 1e6) end
-
 -- Returns the time of a call on the fewest ranks, by call.
 local function first_of(result)
   local first = {}
@@ -37,7 +35,7 @@ local function add_predictions(add, result)
     local one = first[each.call]
     add("| %d | %s | %s | %s | %s | %d | %s | %s | %.2f | %s |", each.ranks, each.call, number(each.ms),
       number(each.parts_ms), number(each.meetings_ms), each.meetings, number(each.sent_bytes / 1000),
-      number(each.tokens_per_s), one.ms / each.ms, megabytes(each.memory_bytes))
+      number(each.tokens_per_s), one.ms / each.ms, ("%.0f"):format(each.memory_bytes / 1e6))
   end
 end
 

@@ -137,14 +137,12 @@ local function timed(job, program, pool_bytes, slice)
     tostring(SAMPLE_MS), tostring(ROUNDS), ("%.1f"):format(slice), ("%d"):format(each) }, gather = "all" }
   local times = words.map(words.list(child.output, "[^\n]+"), function(line) return (tonumber(line)) end)
   if child.code ~= 0 or child.signal ~= 0 or #times ~= each * #job.list then return nil end
-  local list = {}
-  for i, candidate in ipairs(job.list) do
+  return words.map(job.list, function(candidate, i)
     local sum = 0
     for r = 1, each do sum = sum + math.log(times[(i - 1) * each + r] / times[r]) end
-    list[i] = { choice = candidate.choice, same = candidate.same, ratio = math.exp(sum / each), ns = times[i * each],
+    return { choice = candidate.choice, same = candidate.same, ratio = math.exp(sum / each), ns = times[i * each],
       rule_ns = times[each] }
-  end
-  return list
+  end)
 end
 
 --- Times the candidates of products (measure.products) in a folder, within a number of seconds. Returns key ->

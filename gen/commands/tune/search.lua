@@ -14,10 +14,6 @@ search.signature = candidates.signature
 -- Returns the distance of two sizes. A factor of two is the same distance up and down.
 local function apart(x, y) return math.abs(math.log(x / y)) end
 
-local function same(x, y, names)
-  return words.all(names, function(name) return x[name] == y[name] end)
-end
-
 -- The rounds. alike: the parameters that a round varies. Among candidates with the same values of these, it tries the
 -- one whose other sizes are nearest to the best choice's. fits: true for candidates that a round may try.
 local FORM = { "kernels", "stream", "panel", "call_rows", "fetch" }
@@ -29,7 +25,7 @@ local moves = {
   end },
   -- The token block is chosen by its region's main product.
   token_blocks = { alike = { "token_block" }, fits = function(product, best, choice)
-    return product.main == product.key and same(best, choice, FORM)
+    return product.main == product.key and words.all(FORM, function(name) return best[name] == choice[name] end)
   end },
 }
 
@@ -90,7 +86,6 @@ function search.count(order, choices, seen)
   return sum
 end
 
---- Returns a choice as text for its product's line of a table.
 function search.text(product, choice)
   local stream = candidates.stream(product, choice)
   return ("%s: %d, %d%s%s"):format(choice.kernels == "c" and "C" or choice.kernels, choice.panel,

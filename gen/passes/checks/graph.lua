@@ -30,8 +30,7 @@ end
 return function(state)
   local g = state.graph
   local entry = g.entry
-  local written = {}
-  for _, name in ipairs(entry.inputs) do written[name] = true end
+  local written = words.set(entry.inputs)
   for _, name in ipairs(g.weights) do written[name] = true end
   for _, name in ipairs(g.order) do written[name] = written[name] or g.tensors[name].kind == "state" end
   for _, op in ipairs(entry.ops) do

@@ -104,7 +104,6 @@ function instance.calls(program, spec, windows)
   return list
 end
 
--- Returns the value of a size: a symbol's, or that of a symbol plus a number.
 local function value_of(symbols, name) return assert(symbols[name], name) end
 
 local NO_TERMS = {}

@@ -20,12 +20,11 @@ end
 
 -- Returns an entry's weights in the packed block, in order: { name, first, stop }, in bytes.
 local function places_of(state)
-  local list = {}
-  for _, name in ipairs(state.graph.weights) do
+  local list = words.map(state.graph.weights, function(name)
     local first = state.weights.offsets[name]
-    list[#list + 1] = { name = name, first = first,
+    return { name = name, first = first,
       stop = first + packed.bytes(state.graph.tensors[name], state.weights.layouts[name]) }
-  end
+  end)
   table.sort(list, function(x, y) return x.first < y.first end)
   return list
 end

@@ -56,7 +56,6 @@ local function check_map(step, name)
   end
 end
 
--- Returns the sum of shares { count, size }.
 local function sum_of(shares)
   return words.sum(shares, function(share) return share.count * share.size end)
 end

@@ -155,8 +155,7 @@ function repeated.left_out(state, program, is_beside)
     by_segment[i] = layers_of(segment)
     self:read(segment, by_segment[i])
   end
-  local segments = {}
-  for i, segment in ipairs(program.segments) do
+  local segments = words.map(program.segments, function(segment, i)
     local layers, at = by_segment[i], 1
     while at <= #layers do
       local count, group = run_from(layers, at)
@@ -167,8 +166,8 @@ function repeated.left_out(state, program, is_beside)
     for _, layer in ipairs(layers) do
       if not layer.is_left_out then table.move(segment[field], layer.first, layer.last, #kept + 1, kept) end
     end
-    segments[i] = setmetatable({ [field] = kept }, { __index = segment })
-  end
+    return setmetatable({ [field] = kept }, { __index = segment })
+  end)
   return setmetatable({ segments = segments }, { __index = program }), self.stands_for
 end
 

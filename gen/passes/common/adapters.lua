@@ -22,7 +22,6 @@ local function path_of(state, key, path)
   return (state.folder .. "/" .. path):gsub("/%.$", "")
 end
 
--- Sets state.linked.
 local function link(state, list)
   local tensors = {}
   for _, each in ipairs(list) do

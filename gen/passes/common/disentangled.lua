@@ -18,10 +18,8 @@ disentangled.ROWS, disentangled.KEYS = 16, 16
 -- Most query rows of a block. An attention of any length multiplies all rows of a block at once, so it has fewer.
 local QUERIES, OPEN_QUERIES = 128, 64
 
-local function whole(columns) return words.round_up(columns, types.per_line("f32")) end
-
 --- Returns the distances between a block of queries and some keys, as whole vectors.
-function disentangled.columns(rows, keys) return whole(rows + keys - 1) end
+function disentangled.columns(rows, keys) return words.round_up(rows + keys - 1, types.per_line("f32")) end
 
 --- Returns the most query rows of a block, for a target's parameter `query_block`.
 function disentangled.queries(query_block, is_open)

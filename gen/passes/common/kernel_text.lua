@@ -29,11 +29,10 @@ end
 function kernel_text.ahead(fetch)
   if fetch.near then return ("each prefetches A %d steps ahead"):format(fetch.near) end
   if fetch.by_strips then
-    local parts = {}
-    for i, each in ipairs(fetch.by_strips) do
-      parts[i] = each and (each.apart and ("%d at %d places %d apart"):format(each.from, each.lines, each.apart)
+    local parts = words.map(fetch.by_strips, function(each)
+      return each and (each.apart and ("%d at %d places %d apart"):format(each.from, each.lines, each.apart)
         or ("%d +%d every %d"):format(each.from, each.each, each.every)) or "none"
-    end
+    end)
     if fetch.few then
       table.insert(parts, 1, ("up to %d rows half of them, %d every %d"):format(fetch.few_rows, fetch.few.from,
         fetch.few.every))

@@ -5,6 +5,9 @@
 -- text in small pieces, and the limits are checked between them. All that makes one instruction long is forbidden:
 -- methods of strings (("x"):rep(1e9)), arithmetic on strings (which reads a number as long as the file), and
 -- concatenation.
+local lpeg = require("lpeg")
+local P, S = lpeg.P, lpeg.S
+
 local limits = {}
 
 limits.SECONDS = 1.0 -- processor time; a description takes some thousandths
@@ -14,49 +17,22 @@ local PIECE = 1024 -- bytes that the parser gets at a time; 0.05 s where each na
 local INTERVAL = 16 -- instructions between two checks of clock and memory
 local TOO_LONG = ("takes more than %g s"):format(limits.SECONDS) -- made here: strings have no methods in a run
 
--- Returns the position after the short string that begins at `at`. The end of a line ends it too (an error of Lua
--- itself), except after a backslash or \z.
-local function after_string(text, at)
-  local quote = text:sub(at, at)
-  at = at + 1
-  while true do
-    at = text:find("[\\\n\r\"']", at)
-    if not at then return #text + 1 end
-    local c = text:sub(at, at)
-    if c == "\\" then
-      at = text:match("^z%s*()", at + 1) or text:match("^\r\n()", at + 1) or text:match("^\n\r()", at + 1) or at + 2
-    elseif c == quote or c == "\n" or c == "\r" then
-      return at + 1
-    else
-      at = at + 1
-    end
-  end
+-- The end of a line ends a short string, too (an error of Lua itself), except after a backslash or \z.
+local function short_string(quote)
+  local escaped = "z" * S " \t\n\r\v\f" ^ 0 + P "\r\n" + "\n\r" + 1 + -P(1)
+  return quote * ("\\" * escaped + (1 - S("\n\r\\" .. quote))) ^ 0 * (S("\n\r" .. quote) + -1)
 end
 
--- Returns the position of a concatenation outside strings and comments, or nil.
-local function finds_concatenation(text)
-  local at = 1
-  while true do
-    at = text:find("[-%[\"'.]", at)
-    if not at then return nil end
-    local c = text:sub(at, at)
-    local long = (c == "[" and text:match("^%[(=*)%[", at)) or (c == "-" and text:match("^%-%-%[(=*)%[", at))
-    if long then
-      local _, last = text:find("]" .. long .. "]", at, true)
-      at = (last or #text) + 1
-    elseif text:sub(at, at + 1) == "--" then
-      at = (text:find("[\n\r]", at) or #text) + 1
-    elseif c == '"' or c == "'" then
-      at = after_string(text, at)
-    elseif text:sub(at, at + 2) == "..." then
-      at = at + 3
-    elseif text:sub(at, at + 1) == ".." then
-      return at
-    else
-      at = at + 1
-    end
-  end
-end
+-- A long string or comment.
+local long = S "-[" * P(function(text, at)
+  local level = text:match("^%[(=*)%[", at - 1) or text:match("^%-%-%[(=*)%[", at - 1)
+  return level and (select(2, text:find("]" .. level .. "]", at, true)) or #text) + 1
+end)
+local comment = "--" * (1 - S "\n\r") ^ 0
+
+-- Finds the position of a concatenation outside strings and comments.
+local others = long + comment + short_string '"' + short_string "'" + "..." + (1 - P "..")
+local concatenation = others ^ 0 * lpeg.Cp() * ".."
 
 --- Returns a budget; its time begins with this call.
 function limits.budget()
@@ -123,7 +99,7 @@ end
 --- Runs a text with env as its globals; `name` names it in errors. Returns true and its first result, or false and
 --- the failure: { limit = message }, { message = Lua's, with its place }, or the value that a function of env raised.
 function limits.evaluate(budget, text, name, env)
-  local at = finds_concatenation(text)
+  local at = concatenation:match(text)
   if at then
     local _, line = text:sub(1, at):gsub("\n", "")
     local message = "%s:%d: '..' is not allowed in a description: literals, arithmetic and constructors only"

@@ -6,7 +6,6 @@ local types = require("data.types")
 
 local importance = {}
 
---- Returns the path of the product that a weight belongs to.
 function importance.product_of(weight) return (weight.name:gsub("%.weight$", "")) end
 
 -- True if the packer searches the scales of a weight's type, and the order of its inputs is known here. Inputs in the

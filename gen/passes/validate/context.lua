@@ -3,6 +3,7 @@
 -- may see only what came before them, and a call has the rows of its new tokens.
 local precision = require("data.precision")
 local projections = require("passes.validate.projections")
+local words = require("common.words")
 
 local context = {}
 
@@ -35,12 +36,6 @@ local refused = {
 
 -- The most tokens of a call. A mixture divides them among its experts, and each call reads the weights of all.
 local CHUNK, CHUNK_OF_EXPERTS = 256, 512
-
--- Returns whether a layer is a mixture of experts.
-local function has_experts(spec)
-  for _, each in ipairs(spec.each or { spec }) do if each.experts then return true end end
-  return false
-end
 
 -- True if queries of a layer see keys after them.
 local function sees_after(spec)
@@ -90,7 +85,8 @@ function context.resolve(say, spec)
     end
   end
   spec.sequences = spec.sequences or 1
-  spec.chunk = spec.chunk or has_experts(spec) and CHUNK_OF_EXPERTS or CHUNK
+  local has_experts = words.any(spec.each or { spec }, function(each) return each.experts end)
+  spec.chunk = spec.chunk or has_experts and CHUNK_OF_EXPERTS or CHUNK
   if spec.sequences > spec.context then -- a call has the rows of a token of each
     say("sequences", "%d, but a context of %d tokens takes at most %d", spec.sequences, spec.context, spec.context)
   end

@@ -17,7 +17,6 @@ local function check_rows(say, spec, key, what)
   end
 end
 
--- Checks the convolution after the first layer.
 local function check_after(say, spec)
   local kernel = spec.conv_kernel
   if not kernel then return end

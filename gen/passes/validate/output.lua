@@ -35,7 +35,6 @@ function output.gives_only(spec, name)
   return last ~= nil and last.name == name and count == 1 and pooled
 end
 
--- Checks that labels name the numbers of the last output.
 local function check_labels(say, spec, width)
   if spec.labels and width and #spec.labels ~= width then
     say("labels", "%d, but the last output has %d numbers", #spec.labels, width)
@@ -188,7 +187,6 @@ local function check_name(say, key, stage, names, of_text)
   end
 end
 
--- Checks which stage may follow which, and the names of outputs.
 local function check_stages(say, spec)
   local two_masks = layers.have_mask(spec, "key_padding") and layers.have_mask(spec, "attention_mask")
     and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
@@ -211,7 +209,6 @@ local function check_stages(say, spec)
   check_labels(say, spec, rows.width)
 end
 
--- Checks which pools may have a mask.
 local function check_masks(say, spec)
   for i, stage in ipairs(spec.output) do
     if stage.stage == "pool" and stage.mask and not sizes.asks_for_rows(stage) then

@@ -15,14 +15,12 @@ function read.languages(say, field, value)
   if type(value) ~= "table" or next(value) == nil then
     return say(field.key, values.show(value) .. ", but the tokens of languages such as { en = 50259 } are allowed")
   end
-  local list = {}
-  for _, code in ipairs(words.sorted_keys(value)) do
+  return words.map(words.sorted_keys(value), function(code)
     local key = ("%s.%s"):format(field.key, tostring(code):sub(1, 20))
     read.language_code(say, { key = key }, code)
-    list[#list + 1] = { code = code,
+    return { code = code,
       token = read.integer(say, { key = key, min = 0, max = MOST_TOKENS }, value[code]) }
-  end
-  return list
+  end)
 end
 
 function read.heads(say, field, value)

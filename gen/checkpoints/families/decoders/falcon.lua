@@ -1,11 +1,8 @@
 -- falcon.lua: describes Falcon (Almazrouei et al. 2023): one tensor in which each group of queries comes before the key
 -- and value that it shares; parallel parts; rotary positions, or scores that fall with the distance (ALiBi).
-local heads = require("checkpoints.heads")
-
 return {
   known = "Falcon (7B, 40B, 11B, RW)",
   model_types = { falcon = "Falcon" },
-  prefixes = { "transformer.", "" },
   tensors = {
     { "input.tokens", "word_embeddings" },
     { "l*.attn.{q,k,v}", { "h.*.self_attention.query_key_value",
@@ -30,7 +27,6 @@ return {
     eps = "layer_norm_epsilon" }),
   fixed = { norm = "pre", final_norm = true, positions = "rope" },
   rotary = true,
-  causal = true,
   derive = function(facts)
     local has = facts.has_bias
     facts.bias = { qkv = has, out = has, ff = has }
@@ -41,5 +37,4 @@ return {
       facts.positions, facts.alibi_factor = "alibi", (facts.d_model // facts.heads) ^ -0.5
     end
   end,
-  heads = heads.gpt,
 }

@@ -1,13 +1,10 @@
 -- gpt2.lua: describes GPT-2 (Radford et al. 2019). Its linear layers are stored [in][out].
-local heads = require("checkpoints.heads")
-
 local function transposed(name, parts) return { name, parts = parts, transpose = true } end
 
 return {
   known = "GPT-2, DistilGPT2",
   model_types = { gpt2 = "GPT2" },
   called = { gpt2 = "GPT-2" },
-  prefixes = { "transformer.", "" },
   tensors = {
     { "input.{tokens,positions}", "{wte,wpe}" },
     { "l*.attn.{q,k,v}", transposed("h.*.attn.c_attn", 3) },
@@ -21,7 +18,6 @@ return {
     { "scale_attn_by_inverse_layer_idx", to = "inverse_layers", default = false, kind = "flag" },
   }, heads.gpt_names),
   fixed = { norm = "pre", final_norm = true },
-  causal = true,
   --- Divides the scores of layer i by i + 1: its queries get that factor.
   derive = function(facts, _, names)
     for i = 1, facts.inverse_layers and facts.layers - 1 or 0 do

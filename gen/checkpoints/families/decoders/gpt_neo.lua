@@ -1,7 +1,4 @@
 -- gpt_neo.lua: describes GPT-Neo (Black et al. 2021): GPT-2 with scores without a scale, and a window in some layers.
-local faults = require("common.faults")
-local heads = require("checkpoints.heads")
-local layers = require("checkpoints.layers")
 
 -- Returns a list of "global" and "local", one for each layer: attention_layers, or as attention_types has them:
 -- { { types, times }, .. }.
@@ -28,7 +25,6 @@ return {
   known = "GPT-Neo, TinyStories",
   model_types = { gpt_neo = "GPTNeo" },
   called = { gpt_neo = "GPT-Neo" },
-  prefixes = { "transformer.", "" },
   tensors = {
     { "input.{tokens,positions}", "{wte,wpe}" },
     { "l*.attn.{q,k,v,out}", "h.*.attn.attention.{q,k,v,out}_proj" },
@@ -44,7 +40,6 @@ return {
   }, { layers = "num_layers num_hidden_layers", heads = "num_heads num_attention_heads",
     activation = "activation_function", eps = "layer_norm_epsilon" }),
   fixed = { norm = "pre", final_norm = true, bias = { qkv = false }, scale = false },
-  causal = true,
   derive = function(facts)
     local list = types_of(facts)
     if not facts.causal then
@@ -53,5 +48,4 @@ return {
     facts.longest = facts.max_position
     layers.set_windows(facts, layers.sliding(facts, function(i) return list[i + 1] == "local" end))
   end,
-  heads = heads.gpt,
 }

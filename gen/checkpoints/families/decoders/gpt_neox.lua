@@ -1,8 +1,5 @@
 -- gpt_neox.lua: describes GPT-NeoX (Black et al. 2022) and Pythia: parallel parts with two norms, rotary positions for
 -- a part of each head, and one tensor with query, key and value head by head.
-local heads = require("checkpoints.heads")
-local words = require("common.words")
-
 return {
   known = "GPT-NeoX, Pythia",
   model_types = { gpt_neox = "GPTNeoX" },
@@ -25,7 +22,6 @@ return {
   }),
   fixed = { norm = "pre", final_norm = true, positions = "rope" },
   rotary = true,
-  causal = true,
   derive = function(facts)
     local has = facts.attention_bias
     facts.bias = { qkv = has, out = has, ff = true }

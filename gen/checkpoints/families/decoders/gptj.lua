@@ -1,13 +1,9 @@
 -- gptj.lua: describes GPT-J (Wang and Komatsuzaki 2021): parallel parts with one norm, and neighbouring dimensions of a
 -- part of each head rotated.
-local faults = require("common.faults")
-local heads = require("checkpoints.heads")
-
 return {
   known = "GPT-J",
   model_types = { gptj = "GPTJ" },
   called = { gptj = "GPT-J" },
-  prefixes = { "transformer.", "" },
   tensors = {
     { "input.tokens", "wte" },
     { "l*.attn.{q,k,v,out}", "h.*.attn.{q,k,v,out}_proj" },
@@ -22,7 +18,6 @@ return {
   fixed = { norm = "pre", final_norm = true, parallel = "one_norm", positions = "rope", rope_style = "pairs",
     bias = { qkv = false, out = false } },
   rotary = true,
-  causal = true,
   derive = function(facts)
     if not facts.rotary_dim then faults.raise("usage", "config.json: rotary_dim: null is not supported") end
     facts.partial = facts.rotary_dim / (facts.d_model // facts.heads)

@@ -1,7 +1,5 @@
 -- granite.lua: describes Granite 3 (Granite Team 2024): Llama with factors of embeddings, scores, parts and logits.
-local heads = require("checkpoints.heads")
 
--- Returns a factor, or nil for 1.
 local function factor(value) return value ~= 1 and value or nil end
 
 return heads.llama_family {

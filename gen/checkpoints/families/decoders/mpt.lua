@@ -1,12 +1,9 @@
 -- mpt.lua: describes MPT (MosaicML 2023): scores that fall with the distance (ALiBi), no biases, and in some models
 -- queries, keys and values within limits.
-local heads = require("checkpoints.heads")
-
 return {
   known = "MPT 7B and 30B",
   model_types = { mpt = "Mpt" },
   called = { mpt = "MPT" },
-  prefixes = { "transformer.", "" },
   tensors = {
     { "input.tokens", "wte" },
     { "l*.attn.{q,k,v}", { "blocks.*.attn.Wqkv", parts = 3 } },
@@ -25,7 +22,5 @@ return {
   } },
   fixed = { norm = "pre", final_norm = true, positions = "alibi",
     bias = { qkv = false, out = false, ff = false, norm = false } },
-  causal = true,
   derive = function(facts) facts.score_scale, facts.activation = facts.score_scale or nil, "gelu" end,
-  heads = heads.gpt,
 }

@@ -1,8 +1,5 @@
 -- opt.lua: describes OPT (Zhang et al. 2022): positions from the third row of their table on. OPT-350M has norms after
 -- the sums, and a table of tokens that is narrower than the layers.
-local heads = require("checkpoints.heads")
-local words = require("common.words")
-
 local narrow = { "linear", to = "embedding", bias = false, tensor = "decoder.project_out", within = true }
 
 -- Returns stages with the layer to the table's width before the last one.
@@ -42,7 +39,6 @@ return {
   }),
   fixed = { eps = 1e-5, input_norm = false, positions = "learned", first_position = 2 },
   pad = 1,
-  causal = true,
   derive = function(facts)
     local has = facts.enable_bias
     facts.bias = { qkv = has, out = has, ff = has }

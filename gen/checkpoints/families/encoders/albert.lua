@@ -1,13 +1,10 @@
 -- albert.lua: describes ALBERT (Lan et al. 2019): BERT with narrow tables and layers that share their weights.
-local heads = require("checkpoints.heads")
-
 local layer = "encoder.albert_layer_groups.*.albert_layers.0."
 
 return {
   known = "ALBERT",
   model_types = { albert = "Albert" },
   called = { albert = "ALBERT" },
-  prefixes = { "albert.", "" },
   tensors = heads.bert_tables {
     { "input.projection", "encoder.embedding_hidden_mapping_in" },
     { "l*.attn.{q,k,v,out}", layer .. "attention.{query,key,value,dense}" },
@@ -18,7 +15,6 @@ return {
     activation = "gelu_new", embedding = 128 }, {
     { "num_hidden_groups", to = "groups", default = 1, kind = "count" },
   }),
-  fixed = { norm = "post" },
   --- Sets the group of each layer: layer i is in group int(i / (layers / groups)).
   derive = function(facts)
     facts.layer_groups = {}

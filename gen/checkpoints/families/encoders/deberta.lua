@@ -1,8 +1,6 @@
 -- deberta.lua: describes DeBERTa (He et al. 2020), the first version: queries, keys and values are one tensor by heads,
 -- keys have no bias, and each distance has a row of the table.
-local heads = require("checkpoints.heads")
-local later = require("checkpoints.families.encoders.deberta_v2")
-local words = require("common.words")
+local later = family "deberta_v2"
 
 local attention = "encoder.layer.*.attention.self."
 

@@ -1,13 +1,8 @@
 -- deberta_v2.lua: describes DeBERTa v2 and v3 (He et al. 2021): BERT with disentangled attention.
-local faults = require("common.faults")
-local heads = require("checkpoints.heads")
-local words = require("common.words")
-
 local TABLE, TYPES = "embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"
 
 local function refuse(key, ...) faults.raise("usage", "config.json: %s: %s", key, faults.line(...)) end
 
--- Sets the positions, and the keys that go with an attention's positions.
 local function set_positions(f)
   local is_added = f.relative_attention and (f.terms.c2p or f.terms.p2c)
   local of_input = f.biased and "learned" or nil
@@ -98,7 +93,6 @@ return {
     { "conv_groups", to = "conv_groups", default = 1, kind = "count" },
     { "conv_act", to = "conv_activation", default = "tanh", kind = "activation" },
   })),
-  fixed = { norm = "post" },
   derive = derive,
   heads = heads.of_encoder {
     ForSequenceClassification = {

@@ -1,11 +1,8 @@
 -- distilbert.lua: describes DistilBERT (Sanh et al. 2019): BERT with other names, without token types and pooler.
-local heads = require("checkpoints.heads")
-
 return {
   known = "DistilBERT",
   model_types = { distilbert = "DistilBert" },
   called = { distilbert = "DistilBERT" },
-  prefixes = { "distilbert.", "" },
   tensors = {
     { "input.{tokens,positions,norm}", "embeddings.{word_embeddings,position_embeddings,LayerNorm}" },
     { "l*.attn.{q,k,v,out}", "transformer.layer.*.attention.{q,k,v,out}_lin" },

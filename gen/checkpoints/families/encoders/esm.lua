@@ -1,8 +1,5 @@
 -- esm.lua: describes ESM-2 and ESM-1b (Lin et al. 2022, Rives et al. 2019): encoders of proteins. They are BERT with
 -- norms before the parts; ESM-2 has rotary positions.
-local faults = require("common.faults")
-local heads = require("checkpoints.heads")
-
 local layer = "encoder.layer.*."
 
 -- Names of the rotations' frequencies. transformers takes the file's, which the first folders have rounded to f16.
@@ -28,7 +25,6 @@ return {
   known = "ESM-2 (8M to 15B), ESM-1b, ESM-1v: sequences of amino acids",
   model_types = { esm = "Esm" },
   called = { esm = "ESM" },
-  prefixes = { "esm.", "" },
   tensors = {
     { "input.{tokens,positions,norm}", "embeddings.{word_embeddings,position_embeddings,layer_norm}" },
     { "l*.attn.{q,k,v,out}", layer .. "attention.{self.query,self.key,self.value,output.dense}" },

@@ -1,13 +1,9 @@
 -- layoutlm.lua: describes LayoutLM (Xu et al. 2019), the first version: BERT whose tokens have a box on a page.
-local heads = require("checkpoints.heads")
-local words = require("common.words")
-
 local function places(axis) return { ("embeddings.%s_position_embeddings.weight"):format(axis) } end
 
 return {
   known = "LayoutLM, the first version",
   model_types = { layoutlm = "LayoutLM" },
-  prefixes = { "layoutlm.", "" },
   tensors = words.append({
     { "input.boxes.weight", { join = "rows", places "x", places "y", places "h", places "w" } },
   }, heads.bert_tensors()),
@@ -15,5 +11,4 @@ return {
     { "max_2d_position_embeddings", to = "boxes", default = 1024, kind = "count" },
   }),
   fixed = { norm = "post", separator_place = 1000 }, -- as in transformers' pipeline of questions
-  heads = heads.bert,
 }

@@ -1,9 +1,5 @@
 -- longformer.lua: describes Longformer (Beltagy et al. 2020): RoBERTa with a window in each layer. Its classes whose
 -- tokens see some tokens everywhere (global attention) are not supported: these have projections of their own.
-local faults = require("common.faults")
-local heads = require("checkpoints.heads")
-local layers = require("checkpoints.layers")
-
 local GLOBAL = "its global attention has projections of its own, which are not supported"
 
 local function refuse(...) faults.raise("usage", "config.json: attention_window: " .. faults.line(...)) end
@@ -31,13 +27,10 @@ return {
   known = "Longformer (base, large): states, masked words and labels of tokens",
   model_types = { longformer = "Longformer" },
   called = { longformer = "Longformer" },
-  prefixes = { "longformer.", "" },
-  tensors = heads.bert_tensors(),
   config = heads.bert_config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
     pad = 1 }, {
     { "attention_window", to = "windows", default = 512, kind = "counts" },
   }),
-  fixed = { norm = "post" },
   positions_after_pad = true,
   derive = derive,
   heads = {

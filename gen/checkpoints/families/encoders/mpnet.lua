@@ -1,10 +1,7 @@
 -- mpnet.lua: describes MPNet (Song et al. 2020): BERT with T5's distances and learned positions, without token types.
-local heads = require("checkpoints.heads")
-
 return {
   known = "MPNet, all-mpnet-base-v2, multi-qa-mpnet",
   model_types = { mpnet = "MPNet" },
-  prefixes = { "mpnet.", "" },
   tensors = {
     { "input.{tokens,positions,norm}", "embeddings.{word_embeddings,position_embeddings,LayerNorm}" },
     { "positions.bias.weight", "encoder.relative_attention_bias.weight" },

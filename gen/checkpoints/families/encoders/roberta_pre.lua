@@ -1,7 +1,6 @@
 -- roberta_pre.lua: describes XLM-RoBERTa-XL (Goyal et al. 2021) and RoBERTa-PreLayerNorm (Ott et al. 2019): RoBERTa
 -- with norms before the parts and after the layers. Only the second has a norm of the embeddings.
-local roberta = require("checkpoints.families.encoders.roberta")
-local words = require("common.words")
+local roberta = family "roberta"
 
 local layer = "encoder.layer.*."
 

@@ -1,9 +1,5 @@
 -- lfm2_moe.lua: describes LFM2's mixtures of experts (Liquid AI 2025).
-local experts = require("checkpoints.experts")
-local heads = require("checkpoints.heads")
-local layers = require("checkpoints.layers")
-local lfm2 = require("checkpoints.families.decoders.lfm2")
-local words = require("common.words")
+local lfm2 = family "lfm2"
 
 return heads.llama_family {
   known = "LFM2 8B-A1B",

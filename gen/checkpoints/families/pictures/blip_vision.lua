@@ -1,6 +1,4 @@
 -- blip_vision.lua: describes the image tower of BLIP (Li et al. 2022), by itself or as the encoder of blip.lua.
-local heads = require("checkpoints.heads")
-
 return {
   known = "BLIP: the image tower",
   model_types = { blip_vision_model = "BlipVision" },
@@ -18,7 +16,6 @@ return {
   },
   config = heads.image_config {},
   defaults = { blip_vision_model = { eps = 1e-5, image = 384 } },
-  fixed = { norm = "pre", final_norm = true },
   image = { positions = "embeddings.position_embedding" },
   heads = { -- the pooler's output has the last norm twice
     Model = { heads.model()[1], { "pool", over = "first" },

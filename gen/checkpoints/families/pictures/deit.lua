@@ -1,13 +1,9 @@
 -- deit.lua: describes DeiT (Touvron et al. 2020): ViT with a second token, and the mean of two classifiers.
-local heads = require("checkpoints.heads")
-
 return {
   known = "DeiT, with and without teacher",
   model_types = { deit = "DeiT" },
-  prefixes = { "deit.", "" },
   tensors = heads.vit_tensors { join = "rows", { "embeddings.cls_token" }, { "embeddings.distillation_token" } },
   config = heads.vit_config(),
-  fixed = { norm = "pre", final_norm = true },
   image = { distillation_token = true, positions = "embeddings.position_embeddings", position_tokens = 2 },
   heads = {
     Model = heads.model("pooler.dense"),

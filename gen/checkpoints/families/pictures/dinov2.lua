@@ -1,7 +1,5 @@
 -- dinov2.lua: describes DINOv2 (Oquab et al. 2023), with and without registers (Darcet et al. 2023): ViT whose parts'
 -- results are scaled, a factor for each column. The factors are multiplied into the weights.
-local heads = require("checkpoints.heads")
-
 local function both(old, new, more)
   local rule = { "encoder.layer.*." .. old, "encoder.layer.*." .. (new or old) }
   for key, value in pairs(more or {}) do rule[key] = value end
@@ -36,7 +34,6 @@ return {
     { "num_register_tokens", to = "registers", default = false, kind = "size" },
   }),
   defaults = { dinov2_with_registers = { registers = 4 } },
-  fixed = { norm = "pre", final_norm = true },
   image = { any_size = true, positions = "embeddings.position_embeddings",
     smooth = { dinov2_with_registers = true } }, -- with registers, transformers uses antialiasing
   derive = function(facts)

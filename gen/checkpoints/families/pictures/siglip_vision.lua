@@ -1,7 +1,5 @@
 -- siglip_vision.lua: describes the image tower of SigLIP (Zhai et al. 2023), from a folder of it or of both towers. A
 -- learned query that attends to the patches makes the embedding.
-local heads = require("checkpoints.heads")
-
 local function named(name, part)
   return { "vision_model.head." .. name, "head." .. name, part = part, parts = part and 3 }
 end
@@ -30,7 +28,6 @@ return {
     { "final_norm", "post_layernorm" },
   },
   config = heads.image_config { eps = 1e-6, activation = "gelu_pytorch_tanh" },
-  fixed = { norm = "pre", final_norm = true },
   image = { class_token = false, positions = "embeddings.position_embedding.weight", position_tokens = 0 },
   heads = {
     SiglipModel = { pooled("image_embeds"), { "similarity", bias = true, name = "similarity", tensors = {
