@@ -11,7 +11,4 @@ files["tests/golden"] = { read_globals = constructors }
 files["tests/torch"] = { read_globals = constructors }
 files["models"] = { read_globals = constructors }
 files["tests/bench/experts.lua"] = { read_globals = constructors }
-files["gen/checkpoints/families"] = { read_globals = {
-  "cohere", "experts", "family", "faults", "gemma", "heads", "json", "layers", "rotary", "seq2seq", "words",
-} }
 exclude_files = { "out" }

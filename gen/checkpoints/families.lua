@@ -1,6 +1,5 @@
--- families.lua: collects the families of Hugging Face checkpoints; each is a table in its own file, which is read in an
--- environment with the modules that families use, and family("NAME"), which returns another one. It need not have what
--- `usual` has for its folder.
+-- families.lua: collects the families of Hugging Face checkpoints; each is a table in its own file, which need not
+-- have what `usual` has for its folder.
 --
 --   model_types   config.json's model_type -> the beginning of its classes' names, before ForMaskedLM and so on
 --   known         models that people know, for the table of the README
@@ -34,7 +33,7 @@
 --   derive        a function of the facts, config.json, the names of weights, a function that is true if the file has a
 --                 tensor of the model, and one that returns the values of the first small tensor of a list that it has:
 --                 for arithmetic that only this family has
-local compiled = require("common.compiled")
+local heads = require("checkpoints.heads")
 
 local families = {}
 
@@ -54,43 +53,24 @@ local folders = {
   sounds = { "ast", "moonshine", "wav2vec2", "wavlm", "whisper" },
 }
 
---- The families by their names, by model_type, and as naming schemes.
-families.by_name, families.by_type, families.schemes = {}, {}, {}
-
-local FOLDER = (debug.getinfo(1, "S").source:match("^@(.*)%.lua$") or "families") .. "/"
-
-local environment, folder_of = setmetatable({}, { __index = _G }), {}
-for _, module in ipairs { "common.faults", "common.json", "common.words", "checkpoints.cohere", "checkpoints.experts",
-  "checkpoints.gemma", "checkpoints.heads", "checkpoints.layers", "checkpoints.rotary", "checkpoints.seq2seq" } do
-  environment[module:match("%w+$")] = require(module)
-end
-
--- A family of a folder has these entries unless it says otherwise.
-local heads = environment.heads
+-- What families of a folder have unless they say otherwise.
 local usual = {
   encoders = { tensors = heads.bert_tensors(), fixed = { norm = "post" }, heads = heads.bert },
   decoders = { prefixes = { "transformer.", "" }, causal = true, heads = heads.gpt },
   pictures = { fixed = { norm = "pre", final_norm = true } },
 }
 
--- Returns a family, whose file is read when it is first needed.
-function environment.family(name)
-  if families.by_name[name] then return families.by_name[name] end
-  local path = ("%s%s/%s.lua"):format(FOLDER, folder_of[name], name)
-  local handle <close> = assert(io.open(path, "rb"))
-  local text = handle:read("a")
-  local family = compiled.chunk("families." .. name, text, function()
-    return assert(load(text, "@" .. path, "t", environment))
-  end, environment)()
-  for key, value in pairs(usual[folder_of[name]] or {}) do if family[key] == nil then family[key] = value end end
-  family.name, family.prefixes = name, family.prefixes or { name .. ".", "" }
-  families.by_name[name], families.schemes[name] = family, family
-  for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end
-  return family
+--- The families by their names, by model_type, and as naming schemes.
+families.by_name, families.by_type, families.schemes = {}, {}, {}
+for folder, names in pairs(folders) do
+  for _, name in ipairs(names) do
+    local family = require(("checkpoints.families.%s.%s"):format(folder, name))
+    for key, value in pairs(usual[folder] or {}) do if family[key] == nil then family[key] = value end end
+    family.name, family.prefixes = name, family.prefixes or { name .. ".", "" }
+    families.by_name[name], families.schemes[name] = family, family
+    for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end
+  end
 end
-
-for folder, names in pairs(folders) do for _, name in ipairs(names) do folder_of[name] = folder end end
-for name in pairs(folder_of) do environment.family(name) end
 
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
 local LATENT = "keys and values come of a narrow part that heads share"

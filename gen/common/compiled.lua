@@ -60,10 +60,9 @@ local function entry_of(name)
 end
 
 --- Returns the function that a text is compiled to: from bytecode in the cache's entry `name`, else by compile().
---- environment: what it has in place of globals, or nil.
-function compiled.chunk(name, source, compile, environment)
+function compiled.chunk(name, source, compile)
   local is_whole, same, code, copy = pcall(string.unpack, ENTRY, entry_of(name) or "")
-  local chunk = is_whole and same == source and code == copy and load(code, name, "b", environment or _G)
+  local chunk = is_whole and same == source and code == copy and load(code, name, "b")
   if chunk then return chunk end
   chunk = compile()
   code = string.dump(chunk)

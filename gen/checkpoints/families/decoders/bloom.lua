@@ -1,5 +1,8 @@
 -- bloom.lua: describes BLOOM (BigScience 2022): scores that fall with the distance (ALiBi), a norm of the embeddings,
 -- and one tensor with query, key and value head by head.
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 return {
   known = "BLOOM, BLOOMZ",
   model_types = { bloom = "Bloom" },

@@ -1,5 +1,8 @@
 -- cohere.lua: describes Command R (Cohere 2024): parallel parts with one norm, layer norms without a bias, neighbouring
 -- dimensions rotated, and a factor of the logits.
+local cohere = require("checkpoints.cohere")
+local heads = require("checkpoints.heads")
+
 return cohere.family {
   known = "Command R, Command R+, Aya 23 and Expanse",
   model_types = { cohere = "Cohere" },

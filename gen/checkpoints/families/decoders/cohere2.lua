@@ -1,5 +1,9 @@
 -- cohere2.lua: describes Command R7B and A (Cohere 2024): Command R with a window in most layers; the others have no
 -- positions.
+local cohere = require("checkpoints.cohere")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 return cohere.family {
   known = "Command R7B, Command A",
   model_types = { cohere2 = "Cohere2" },

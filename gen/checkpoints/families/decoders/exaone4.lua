@@ -1,6 +1,10 @@
 -- exaone4.lua: describes EXAONE 4 (LG AI Research 2025): Llama with norms after the parts in place of before them and
 -- norms of each head's queries and keys. If layers have a window, those without one have no positions.
-local olmo2 = family "olmo2"
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local json = require("common.json")
+local layers = require("checkpoints.layers")
+local olmo2 = require("checkpoints.families.decoders.olmo2")
 
 -- Returns the number of layers from one without a window to the next; a word (LLLG) goes with layer_types.
 local function pattern_of(facts, config)

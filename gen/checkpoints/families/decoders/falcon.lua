@@ -1,5 +1,7 @@
 -- falcon.lua: describes Falcon (Almazrouei et al. 2023): one tensor in which each group of queries comes before the key
 -- and value that it shares; parallel parts; rotary positions, or scores that fall with the distance (ALiBi).
+local heads = require("checkpoints.heads")
+
 return {
   known = "Falcon (7B, 40B, 11B, RW)",
   model_types = { falcon = "Falcon" },

@@ -1,4 +1,7 @@
 -- gemma.lua: describes Gemma (Gemma Team 2024): Llama with scaled embeddings and norms whose stored weight is one less.
+local gemma = require("checkpoints.gemma")
+local heads = require("checkpoints.heads")
+
 return heads.llama_family {
   known = "Gemma 1",
   model_types = { gemma = "Gemma" },

@@ -1,5 +1,9 @@
 -- gemma2.lua: describes Gemma 2 (Gemma Team 2024): Gemma with norms before and after each part, soft caps of scores and
 -- logits, and a window in every other layer.
+local gemma = require("checkpoints.gemma")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 return heads.llama_family {
   known = "Gemma 2",
   model_types = { gemma2 = "Gemma2" },

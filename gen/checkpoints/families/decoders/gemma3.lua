@@ -1,5 +1,9 @@
 -- gemma3.lua: describes the text part of Gemma 3 (Gemma Team 2025): Gemma 2 without soft caps, with a norm of each
 -- head's queries and keys, and with two bases of rotary positions: one for layers with a window, one for the others.
+local gemma = require("checkpoints.gemma")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 local GLOBAL, LOCAL = 1e6, 1e4
 
 local tensors = { { "l*.attn.q_norm.weight", gemma.norm("layers.*.self_attn.q_norm.weight") },

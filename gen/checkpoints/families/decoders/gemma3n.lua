@@ -1,6 +1,12 @@
 -- gemma3n.lua: describes the text part of Gemma 3n (Gemma Team 2025): parallel streams of states, a residual of low
 -- rank next to the attention, and gates of which only the largest numbers stay. The last layers read keys and values of
 -- earlier ones, and each layer reads the tokens again.
+local faults = require("common.faults")
+local gemma = require("checkpoints.gemma")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
+
 local MOST_STREAMS, LEAST_SPARSITY, MOST_SPARSITY = 16, 1e-4, 0.9999
 
 local tensors = words.append({

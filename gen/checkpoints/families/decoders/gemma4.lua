@@ -1,6 +1,13 @@
 -- gemma4.lua: describes the text part of Gemma 4 (Gemma Team 2026): layers with and without a window have heads of
 -- other widths, the last layers read keys and values of earlier ones, each may read the tokens again, and may have
 -- experts next to its feed-forward.
+local experts = require("checkpoints.experts")
+local faults = require("common.faults")
+local gemma = require("checkpoints.gemma")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
+
 local FULL, SLIDING = "full_attention", "sliding_attention"
 
 local refuse = gemma.refuse

@@ -1,5 +1,7 @@
 -- glm4.lua: describes GLM-4 (GLM Team 2024): Llama with neighbouring dimensions of a part of each head rotated, and one
 -- tensor for gate and up. The later class has norms after the parts, too.
+local heads = require("checkpoints.heads")
+
 return heads.llama_family {
   known = "GLM-4 9B and 32B (0414), GLM-Z1, GLM-4 9B chat and GLM-Edge (`-hf`)",
   model_types = { glm4 = "Glm4", glm = "Glm" },

@@ -1,4 +1,6 @@
 -- gpt2.lua: describes GPT-2 (Radford et al. 2019). Its linear layers are stored [in][out].
+local heads = require("checkpoints.heads")
+
 local function transposed(name, parts) return { name, parts = parts, transpose = true } end
 
 return {

@@ -1,4 +1,7 @@
 -- gpt_neo.lua: describes GPT-Neo (Black et al. 2021): GPT-2 with scores without a scale, and a window in some layers.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
 
 -- Returns a list of "global" and "local", one for each layer: attention_layers, or as attention_types has them:
 -- { { types, times }, .. }.

@@ -1,5 +1,8 @@
 -- gpt_neox.lua: describes GPT-NeoX (Black et al. 2022) and Pythia: parallel parts with two norms, rotary positions for
 -- a part of each head, and one tensor with query, key and value head by head.
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 return {
   known = "GPT-NeoX, Pythia",
   model_types = { gpt_neox = "GPTNeoX" },

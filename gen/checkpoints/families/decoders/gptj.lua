@@ -1,5 +1,8 @@
 -- gptj.lua: describes GPT-J (Wang and Komatsuzaki 2021): parallel parts with one norm, and neighbouring dimensions of a
 -- part of each head rotated.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
 return {
   known = "GPT-J",
   model_types = { gptj = "GPTJ" },

@@ -1,4 +1,5 @@
 -- granite.lua: describes Granite 3 (Granite Team 2024): Llama with factors of embeddings, scores, parts and logits.
+local heads = require("checkpoints.heads")
 
 local function factor(value) return value ~= 1 and value or nil end
 

@@ -1,5 +1,7 @@
 -- internlm2.lua: describes InternLM 2 (Cai et al. 2024): Llama with one tensor for queries, keys and values, in which
 -- each group of queries comes before the key and value that it shares. Folders have Python code of their own.
+local heads = require("checkpoints.heads")
+
 return heads.llama_family {
   known = "InternLM 2 and 2.5",
   model_types = { internlm2 = "InternLM2" },

@@ -1,4 +1,6 @@
 -- internlm3.lua: describes InternLM 3 (Shanghai AI Laboratory 2025): Llama with heads of a width of their own.
+local heads = require("checkpoints.heads")
+
 return heads.llama_family {
   known = "InternLM 3",
   model_types = { internlm3 = "InternLM3" },

@@ -1,4 +1,8 @@
 -- lfm2.lua: describes LFM2 (Liquid AI 2025): most layers have a gated short convolution, not an attention.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
+
 local lfm2 = {}
 
 -- Returns the rule of one of the three projections that a convolution reads.

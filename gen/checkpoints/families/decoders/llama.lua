@@ -1,4 +1,6 @@
 -- llama.lua: describes Llama (Touvron et al. 2023) and its successors.
+local heads = require("checkpoints.heads")
+
 return heads.llama_family {
   known = "Llama 1 to 3, TinyLlama, SmolLM 1 and 2",
   model_types = { llama = "Llama" },

@@ -1,4 +1,7 @@
 -- ministral.lua: describes Ministral 8B (Mistral AI 2024): Mistral in which layers may differ in their window.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 return heads.llama_family {
   known = "Ministral 8B",
   model_types = { ministral = "Ministral" },

@@ -1,4 +1,7 @@
 -- mistral.lua: describes Mistral (Jiang et al. 2023): Llama in which a token sees a window of earlier tokens.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 return heads.llama_family {
   known = "Mistral 7B, with its window",
   model_types = { mistral = "Mistral" },

@@ -1,5 +1,9 @@
 -- mistral3.lua: describes the text part of Mistral Small 3.1 and Ministral 3 (Mistral AI 2025): Mistral, with queries
 -- that grow with the logarithm of their position in Ministral 3.
+local heads = require("checkpoints.heads")
+local json = require("common.json")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
 
 -- The rotary positions of Ministral 3 without any in config.json.
 local USUAL = { type = "yarn", rope_theta = 1e6, factor = 16.0, original_max_position_embeddings = 16384,

@@ -1,5 +1,7 @@
 -- mpt.lua: describes MPT (MosaicML 2023): scores that fall with the distance (ALiBi), no biases, and in some models
 -- queries, keys and values within limits.
+local heads = require("checkpoints.heads")
+
 return {
   known = "MPT 7B and 30B",
   model_types = { mpt = "Mpt" },

@@ -1,5 +1,7 @@
 -- olmo2.lua: describes OLMo 2 (OLMo Team 2024): Llama with norms after the parts in place of before them, and norms of
 -- all queries and all keys of a token.
+local heads = require("checkpoints.heads")
+
 return heads.llama_family {
   known = "OLMo 2",
   model_types = { olmo2 = "Olmo2" },

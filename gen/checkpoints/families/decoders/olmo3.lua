@@ -1,5 +1,7 @@
 -- olmo3.lua: describes OLMo 3 (OLMo Team 2025): OLMo 2 with a window in most layers, whose positions are not scaled.
-local olmo2 = family "olmo2"
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local olmo2 = require("checkpoints.families.decoders.olmo2")
 
 local THETA = 5e5
 

@@ -1,5 +1,8 @@
 -- opt.lua: describes OPT (Zhang et al. 2022): positions from the third row of their table on. OPT-350M has norms after
 -- the sums, and a table of tokens that is narrower than the layers.
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 local narrow = { "linear", to = "embedding", bias = false, tensor = "decoder.project_out", within = true }
 
 -- Returns stages with the layer to the table's width before the last one.

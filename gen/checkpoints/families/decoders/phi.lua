@@ -1,5 +1,7 @@
 -- phi.lua: describes Phi 1, 1.5 and 2 (Li et al. 2023): parallel parts with one norm, rotary positions for a part of
 -- each head, and biases everywhere.
+local heads = require("checkpoints.heads")
+
 return heads.llama_family {
   known = "Phi 1, 1.5 and 2",
   model_types = { phi = "Phi" },

@@ -1,4 +1,8 @@
 -- phi3.lua: describes Phi 3 and 4 (Abdin et al. 2024): Llama with one tensor for query, key, value, one for gate, up.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
 
 -- Checks the type of scaled positions, for which transformers takes su and yarn as longrope.
 local function check_rope(facts)

@@ -1,5 +1,9 @@
 -- qwen2.lua: describes Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of query, key and value, and windows in
 -- some layers.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
+
 return heads.llama_family {
   known = "Qwen 2 and 2.5",
   model_types = { qwen2 = "Qwen2" },

@@ -1,5 +1,9 @@
 -- qwen3.lua: describes Qwen 3 (Yang et al. 2025): Llama with a norm of each head's queries and keys, and windows in
 -- some layers.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
+
 return heads.llama_family {
   known = "Qwen 3, Qwen3-Embedding",
   model_types = { qwen3 = "Qwen3" },

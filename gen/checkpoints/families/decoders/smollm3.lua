@@ -1,4 +1,7 @@
 -- smollm3.lua: describes SmolLM 3 (Bakouch et al. 2025): Llama in which some layers have no positions.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
 
 -- Returns a list of booleans: true for layers with rotary positions.
 local function rotates(facts)

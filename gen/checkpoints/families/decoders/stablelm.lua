@@ -1,5 +1,6 @@
 -- stablelm.lua: describes StableLM (Bellagente et al. 2024): Llama with layer norms, rotary positions for a part of
 -- each head, and in some models parallel parts with one norm and norms of each head's queries and keys.
+local heads = require("checkpoints.heads")
 
 -- Returns the rule of a weight whose heads are tensors of their own.
 local function of_heads(path, count)

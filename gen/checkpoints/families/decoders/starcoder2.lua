@@ -1,5 +1,8 @@
 -- starcoder2.lua: describes StarCoder 2 (Lozhkov et al. 2024): rotary positions and a window, with layer norms, biases
 -- and a feed-forward without a gate.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 return heads.llama_family {
   known = "StarCoder 2",
   model_types = { starcoder2 = "Starcoder2" },

@@ -1,4 +1,6 @@
 -- albert.lua: describes ALBERT (Lan et al. 2019): BERT with narrow tables and layers that share their weights.
+local heads = require("checkpoints.heads")
+
 local layer = "encoder.albert_layer_groups.*.albert_layers.0."
 
 return {

@@ -1,4 +1,6 @@
 -- bert.lua: describes BERT (Devlin et al. 2018).
+local heads = require("checkpoints.heads")
+
 return {
   known = "BERT, all-MiniLM, paraphrase-multilingual-MiniLM, BGE v1 and v1.5, E5 (English), GTE (thenlper), "
     .. "LaBSE, cross-encoders of MS MARCO",

@@ -1,5 +1,8 @@
 -- clip_text.lua: describes the text tower of CLIP (Radford et al. 2021), from a folder of only it or, with tower=text,
 -- of both towers. A text's embedding is that of the token that ends it, which the tokenizer adds.
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 local ended = { "pool", over = "taken", ending = "ending" }
 local projected = { ended, { "linear", to = "projection", bias = false, tensor = "text_projection",
   name = "text_embeds" } }

@@ -1,6 +1,8 @@
 -- deberta.lua: describes DeBERTa (He et al. 2020), the first version: queries, keys and values are one tensor by heads,
 -- keys have no bias, and each distance has a row of the table.
-local later = family "deberta_v2"
+local heads = require("checkpoints.heads")
+local later = require("checkpoints.families.encoders.deberta_v2")
+local words = require("common.words")
 
 local attention = "encoder.layer.*.attention.self."
 

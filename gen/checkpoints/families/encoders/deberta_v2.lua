@@ -1,4 +1,8 @@
 -- deberta_v2.lua: describes DeBERTa v2 and v3 (He et al. 2021): BERT with disentangled attention.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 local TABLE, TYPES = "embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"
 
 local function refuse(key, ...) faults.raise("usage", "config.json: %s: %s", key, faults.line(...)) end

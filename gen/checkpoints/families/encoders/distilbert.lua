@@ -1,4 +1,6 @@
 -- distilbert.lua: describes DistilBERT (Sanh et al. 2019): BERT with other names, without token types and pooler.
+local heads = require("checkpoints.heads")
+
 return {
   known = "DistilBERT",
   model_types = { distilbert = "DistilBert" },

@@ -1,4 +1,6 @@
 -- electra.lua: describes ELECTRA (Clark et al. 2020): BERT with narrow tables and no pooler.
+local heads = require("checkpoints.heads")
+
 return {
   known = "ELECTRA, generator and discriminator",
   model_types = { electra = "Electra" },

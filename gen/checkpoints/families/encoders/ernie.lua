@@ -1,5 +1,7 @@
 -- ernie.lua: describes ERNIE 1 to 3 (Sun et al. 2021): BERT; version 3 adds an embedding of the task. All tokens have
 -- the first task, as in transformers without task_type_ids.
+local heads = require("checkpoints.heads")
+
 local POSITIONS, TASKS = "embeddings.position_embeddings.weight", "embeddings.task_type_embeddings.weight"
 
 return {

@@ -1,5 +1,8 @@
 -- esm.lua: describes ESM-2 and ESM-1b (Lin et al. 2022, Rives et al. 2019): encoders of proteins. They are BERT with
 -- norms before the parts; ESM-2 has rotary positions.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
 local layer = "encoder.layer.*."
 
 -- Names of the rotations' frequencies. transformers takes the file's, which the first folders have rounded to f16.

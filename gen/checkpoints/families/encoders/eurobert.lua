@@ -1,4 +1,6 @@
 -- eurobert.lua: describes EuroBERT (Boizard et al. 2025): Llama's layers whose tokens see both sides.
+local heads = require("checkpoints.heads")
+
 local dense = { "linear", to = "d_model", activation = "gelu", tensor = "dense" }
 local labels = { "linear", to = "labels", name = "logits", tensor = "classifier" }
 

@@ -1,5 +1,8 @@
 -- gte.lua: describes GTE v1.5 and gte-multilingual (Zhang et al. 2024): BERT with rotary positions and gated
 -- feed-forwards. Published folders have the model_type "new" and own code; folders of transformers 5 have "gte".
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local rotary = require("checkpoints.rotary")
 
 -- Returns rope_theta and rope_scaling of a published folder. Its only scaling is called ntk: a base that is greater by
 -- the factor, and frequencies that are less by a root of it.

@@ -1,6 +1,8 @@
 -- jina_bert.lua: describes JinaBERT (Günther et al. 2023): BERT with ALiBi's distances to both sides and gated
 -- feed-forwards. Published folders have the model_type "bert" and code of their own. Its second version has a norm of
 -- all queries and all keys.
+local heads = require("checkpoints.heads")
+
 local layer = "encoder.layer.*."
 
 -- Returns the rule of a half of the tensor with the gate and the other factor, which the versions order differently.

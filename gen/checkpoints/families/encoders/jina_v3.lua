@@ -1,6 +1,9 @@
 -- jina_v3.lua: describes jina-embeddings-v3 (Sturua et al. 2024): XLM-RoBERTa with rotary positions. Published folders
 -- have XLM-RoBERTa's model_type, code of their own, and an adapter for each task (checkpoints/adapter.lua). Folders of
 -- transformers 5 have a model_type of their own.
+local heads = require("checkpoints.heads")
+local rotary = require("checkpoints.rotary")
+
 local LAYER = "encoder.layers.*."
 
 -- The end of a weight's name in a folder with adapters.

@@ -1,4 +1,7 @@
 -- layoutlm.lua: describes LayoutLM (Xu et al. 2019), the first version: BERT whose tokens have a box on a page.
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 local function places(axis) return { ("embeddings.%s_position_embeddings.weight"):format(axis) } end
 
 return {

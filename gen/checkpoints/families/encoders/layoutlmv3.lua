@@ -1,5 +1,9 @@
 -- layoutlmv3.lua: describes LayoutLMv3 (Huang et al. 2022): RoBERTa whose tokens have a box on a page, and after them
 -- the patches of the page's picture. Scores have numbers added for distances of tokens, and for differences of boxes.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 local function places(axis) return { ("embeddings.%s_position_embeddings.weight"):format(axis) } end
 
 local function refuse(key, ...) faults.raise("usage", "config.json: %s: %s", key, faults.line(...)) end

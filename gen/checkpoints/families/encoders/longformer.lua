@@ -1,5 +1,9 @@
 -- longformer.lua: describes Longformer (Beltagy et al. 2020): RoBERTa with a window in each layer. Its classes whose
 -- tokens see some tokens everywhere (global attention) are not supported: these have projections of their own.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 local GLOBAL = "its global attention has projections of its own, which are not supported"
 
 local function refuse(...) faults.raise("usage", "config.json: attention_window: " .. faults.line(...)) end

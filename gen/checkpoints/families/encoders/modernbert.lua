@@ -1,5 +1,8 @@
 -- modernbert.lua: describes ModernBERT (Warner et al. 2024): rotary positions of two bases, windows in most layers,
 -- gated feed-forwards, few biases, a norm of the embeddings and none before the first attention.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 local GLOBAL, LOCAL = 160000.0, 10000.0
 
 -- A head's dense layer and norm, which all of the task heads begin with.

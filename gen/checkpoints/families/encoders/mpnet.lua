@@ -1,4 +1,6 @@
 -- mpnet.lua: describes MPNet (Song et al. 2020): BERT with T5's distances and learned positions, without token types.
+local heads = require("checkpoints.heads")
+
 return {
   known = "MPNet, all-mpnet-base-v2, multi-qa-mpnet",
   model_types = { mpnet = "MPNet" },

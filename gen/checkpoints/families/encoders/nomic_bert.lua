@@ -1,5 +1,9 @@
 -- nomic_bert.lua: describes NomicBERT (Nussbaum et al. 2024): BERT with rotary positions, gated feed-forwards and few
 -- biases. Published folders have GPT-2's keys and code of their own; folders of transformers 5 have BERT's keys.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
 
 -- Sets what the published code takes for keys that a folder does not have.
 local function set_published(facts, config)

@@ -1,4 +1,7 @@
 -- rembert.lua: describes RemBERT (Chung et al. 2020): BERT with narrow tables, and wide ones where it scores tokens.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
 return {
   known = "RemBERT",
   model_types = { rembert = "RemBert" },

@@ -1,5 +1,7 @@
 -- roberta.lua: describes RoBERTa (Liu et al. 2019), XLM-RoBERTa, CamemBERT and data2vec-text.
 -- They are BERT with positions that begin after the padding token's id, and one token type, added to the positions.
+local heads = require("checkpoints.heads")
+
 return {
   known = "RoBERTa, XLM-RoBERTa, multilingual E5 (base, large), BGE-M3, BGE rerankers, CamemBERT, data2vec-text",
   model_types = { roberta = "Roberta", ["xlm-roberta"] = "XLMRoberta", camembert = "Camembert",

@@ -1,6 +1,8 @@
 -- roberta_pre.lua: describes XLM-RoBERTa-XL (Goyal et al. 2021) and RoBERTa-PreLayerNorm (Ott et al. 2019): RoBERTa
 -- with norms before the parts and after the layers. Only the second has a norm of the embeddings.
-local roberta = family "roberta"
+local heads = require("checkpoints.heads")
+local roberta = require("checkpoints.families.encoders.roberta")
+local words = require("common.words")
 
 local layer = "encoder.layer.*."
 
@@ -13,7 +15,7 @@ return words.merged(roberta, {
     { "l*.norm1", { layer .. "attention.self_attn_layer_norm", layer .. "attention.LayerNorm" } },
     { "l*.norm2", { layer .. "LayerNorm", layer .. "intermediate.LayerNorm" } },
     { "final_norm", { "encoder.LayerNorm", "LayerNorm" } },
-  }, roberta.tensors),
+  }, heads.bert_tensors()),
   defaults = { ["xlm-roberta-xl"] = { vocab = 250880, d_model = 2560, layers = 36, heads = 32, d_ff = 10240,
     max_position = 514, types = 1, eps = 1e-5 } },
   fixed = { norm = "pre", final_norm = true },

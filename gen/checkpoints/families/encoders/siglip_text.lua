@@ -1,6 +1,7 @@
 -- siglip_text.lua: describes the text tower of SigLIP (Zhai et al. 2023), from a folder of only it or, with
 -- tower=text, of both towers. Texts are filled up to one length with tokens that the model sees as any other; the
 -- state of the last one makes the embedding.
+local heads = require("checkpoints.heads")
 
 -- The stages of the head, whose result is an output of this name.
 local function projected(name)

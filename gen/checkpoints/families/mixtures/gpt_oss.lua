@@ -1,5 +1,9 @@
 -- gpt_oss.lua: describes gpt-oss (OpenAI 2025): a mixture of experts in each layer, whose gates have a limit, and
 -- attention with sinks, in every second layer within a window.
+local experts = require("checkpoints.experts")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
 
 -- Returns the rules of an expert's weights. Folders in MXFP4 have the weights as [out][in], others as [in][out]. A row
 -- of the gate and a row of up alternate.

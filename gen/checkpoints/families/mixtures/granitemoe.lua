@@ -1,5 +1,8 @@
 -- granitemoe.lua: describes the mixtures of experts of Granite 3 (Granite Team 2024).
-local granite = family "granite"
+local experts = require("checkpoints.experts")
+local granite = require("checkpoints.families.decoders.granite")
+local heads = require("checkpoints.heads")
+local words = require("common.words")
 
 return words.merged(granite, {
   known = "Granite 3: 1B-A400M, 3B-A800M",

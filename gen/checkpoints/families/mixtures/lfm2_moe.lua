@@ -1,5 +1,9 @@
 -- lfm2_moe.lua: describes LFM2's mixtures of experts (Liquid AI 2025).
-local lfm2 = family "lfm2"
+local experts = require("checkpoints.experts")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local lfm2 = require("checkpoints.families.decoders.lfm2")
+local words = require("common.words")
 
 return heads.llama_family {
   known = "LFM2 8B-A1B",

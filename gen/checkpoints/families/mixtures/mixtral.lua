@@ -1,4 +1,8 @@
 -- mixtral.lua: describes Mixtral (Jiang et al. 2024): Mistral with a mixture of experts in each layer.
+local experts = require("checkpoints.experts")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
 return heads.llama_family {
   known = "Mixtral 8x7B and 8x22B",
   model_types = { mixtral = "Mixtral" },

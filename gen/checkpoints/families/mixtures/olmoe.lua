@@ -1,5 +1,9 @@
 -- olmoe.lua: describes OLMoE (Muennighoff et al. 2024): Llama with a norm of all heads' queries and keys, and a mixture
 -- of experts in each layer.
+local experts = require("checkpoints.experts")
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 return heads.llama_family {
   known = "OLMoE 1B-7B",
   model_types = { olmoe = "Olmoe" },

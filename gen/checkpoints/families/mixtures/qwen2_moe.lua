@@ -1,4 +1,9 @@
 -- qwen2_moe.lua: describes the mixtures of experts of Qwen 1.5 and 2 (Yang et al. 2024), with a shared expert.
+local experts = require("checkpoints.experts")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
+
 return heads.llama_family {
   known = "Qwen1.5-MoE-A2.7B, Qwen2-57B-A14B",
   model_types = { qwen2_moe = "Qwen2Moe" },

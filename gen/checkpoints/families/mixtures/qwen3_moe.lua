@@ -1,4 +1,9 @@
 -- qwen3_moe.lua: describes the mixtures of experts of Qwen 3 (Yang et al. 2025).
+local experts = require("checkpoints.experts")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
+
 return heads.llama_family {
   known = "Qwen 3: 30B-A3B, 235B-A22B, Qwen3-Coder-30B-A3B",
   model_types = { qwen3_moe = "Qwen3Moe" },

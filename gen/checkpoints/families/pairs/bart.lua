@@ -1,4 +1,6 @@
 -- bart.lua: describes BART (Lewis et al. 2019): summaries; norms after each part, and of the embeddings.
+local seq2seq = require("checkpoints.seq2seq")
+
 return seq2seq.family {
   known = "BART: summaries",
   model_types = { bart = "Bart" },

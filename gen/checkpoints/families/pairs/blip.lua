@@ -1,6 +1,8 @@
 -- blip.lua: describes BLIP (Li et al. 2022), which writes captions: its image tower (blip_vision.lua), and BERT's
 -- layers with cross-attention.
-local images = family "blip_vision"
+local heads = require("checkpoints.heads")
+local images = require("checkpoints.families.pictures.blip_vision")
+local seq2seq = require("checkpoints.seq2seq")
 
 local cross, predictions = "encoder.layer.*.crossattention.", "text_decoder.cls.predictions."
 

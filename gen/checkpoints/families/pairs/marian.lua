@@ -1,5 +1,7 @@
 -- marian.lua: describes Marian's translators, OPUS-MT: norms after each part, sinusoidal positions. Sources and the
 -- texts that are written may have vocabularies of their own.
+local seq2seq = require("checkpoints.seq2seq")
+
 return seq2seq.family {
   known = "Marian, OPUS-MT",
   model_types = { marian = "Marian" },

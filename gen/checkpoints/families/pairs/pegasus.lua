@@ -1,5 +1,7 @@
 -- pegasus.lua: describes Pegasus (Zhang et al. 2020): norms before each part, sinusoidal positions, no norm of the
 -- embeddings.
+local seq2seq = require("checkpoints.seq2seq")
+
 return seq2seq.family {
   known = "Pegasus: summaries",
   model_types = { pegasus = "Pegasus" },

@@ -1,5 +1,8 @@
 -- t5.lua: describes the encoder of T5 (Raffel et al. 2020): RMS norms, distances in buckets, scores without a scale.
 -- Each layer of umT5 has a table of distances of its own.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
 local multilingual = { vocab = 250112, d_ff = 1024, layers = 8, heads = 6, ff_word = "gated-gelu" }
 local attention, ff = "encoder.block.*.layer.0.", "encoder.block.*.layer.1."
 

@@ -1,7 +1,8 @@
 -- t5_writer.lua: describes T5 with its decoder (Raffel et al. 2020), Flan-T5 and mT5: T5's encoder (t5.lua), and a
 -- decoder that writes. T5's scores are divided by sqrt(d_model), unless config.json says otherwise, or, in older
 -- folders, that tables are not tied. mT5's are not.
-local encoder = family "t5"
+local encoder = require("checkpoints.families.pairs.t5")
+local seq2seq = require("checkpoints.seq2seq")
 
 local own, cross, ff = "decoder.block.*.layer.0.", "decoder.block.*.layer.1.", "decoder.block.*.layer.2."
 

@@ -1,5 +1,6 @@
 -- vision_gpt2.lua: describes folders of vision-encoder-decoder whose decoder is GPT-2 with cross-attention (ViT-GPT2).
-local gpt2 = family "gpt2"
+local gpt2 = require("checkpoints.families.decoders.gpt2")
+local seq2seq = require("checkpoints.seq2seq")
 
 local cross = {
   { "l*.cross.{q,out}", { "h.*.crossattention.{q_attn,c_proj}", transpose = true } },

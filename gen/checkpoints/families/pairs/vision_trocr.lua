@@ -1,5 +1,8 @@
 -- vision_trocr.lua: describes folders of vision-encoder-decoder whose decoder is TrOCR's (Li et al. 2021): BART's
 -- decoder with learned or sinusoidal positions, and with or without a norm of the embeddings.
+local heads = require("checkpoints.heads")
+local seq2seq = require("checkpoints.seq2seq")
+
 return seq2seq.vision {
   known = "TrOCR: text in pictures of lines",
   decoder = "trocr",

@@ -1,4 +1,6 @@
 -- blip_vision.lua: describes the image tower of BLIP (Li et al. 2022), by itself or as the encoder of blip.lua.
+local heads = require("checkpoints.heads")
+
 return {
   known = "BLIP: the image tower",
   model_types = { blip_vision_model = "BlipVision" },

@@ -1,5 +1,7 @@
 -- clip_vision.lua: describes the image tower of CLIP (Radford et al. 2021), from a folder of it or of both towers.
 -- Each tower is a model of its own: a call has all pictures of its caller, whatever the number of texts.
+local heads = require("checkpoints.heads")
+
 local pooled = { "pool", over = "first" }
 
 local function post_norm(name) return { "norm", tensor = "post_layernorm", within = true, name = name } end

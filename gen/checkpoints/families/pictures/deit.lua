@@ -1,4 +1,6 @@
 -- deit.lua: describes DeiT (Touvron et al. 2020): ViT with a second token, and the mean of two classifiers.
+local heads = require("checkpoints.heads")
+
 return {
   known = "DeiT, with and without teacher",
   model_types = { deit = "DeiT" },

@@ -1,5 +1,7 @@
 -- dinov2.lua: describes DINOv2 (Oquab et al. 2023), with and without registers (Darcet et al. 2023): ViT whose parts'
 -- results are scaled, a factor for each column. The factors are multiplied into the weights.
+local heads = require("checkpoints.heads")
+
 local function both(old, new, more)
   local rule = { "encoder.layer.*." .. old, "encoder.layer.*." .. (new or old) }
   for key, value in pairs(more or {}) do rule[key] = value end

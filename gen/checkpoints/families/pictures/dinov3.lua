@@ -1,5 +1,7 @@
 -- dinov3.lua: describes DINOv3 (Siméoni et al. 2025), its vision transformers: rotary positions of patches, registers,
 -- and factors of the parts' results for each column, which are multiplied into the weights.
+local heads = require("checkpoints.heads")
+
 local function both(name, more)
   local rule = { "layer.*." .. name, "model.layer.*." .. name }
   for key, value in pairs(more or {}) do rule[key] = value end

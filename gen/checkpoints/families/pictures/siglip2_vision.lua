@@ -1,7 +1,10 @@
 -- siglip2_vision.lua: describes the image tower of SigLIP 2 of any shape (NaFlex; Tschannen et al. 2025), from a folder
 -- of it or of both towers: SigLIP's, which reads rows of patches, whose learned positions are resized to each picture's
 -- rows and columns.
-local siglip = family "siglip_vision"
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local siglip = require("checkpoints.families.pictures.siglip_vision")
+local words = require("common.words")
 
 local function derive(facts)
   local grid = math.tointeger(facts.num_patches ^ 0.5)

@@ -1,5 +1,7 @@
 -- siglip_vision.lua: describes the image tower of SigLIP (Zhai et al. 2023), from a folder of it or of both towers. A
 -- learned query that attends to the patches makes the embedding.
+local heads = require("checkpoints.heads")
+
 local function named(name, part)
   return { "vision_model.head." .. name, "head." .. name, part = part, parts = part and 3 }
 end

@@ -1,4 +1,6 @@
 -- vit.lua: describes the vision transformer (Dosovitskiy et al. 2020), with the names of transformers 4 and 5.
+local heads = require("checkpoints.heads")
+
 return {
   known = "ViT",
   model_types = { vit = "ViT" },

@@ -1,5 +1,7 @@
 -- ast.lua: describes the audio spectrogram transformer (Gong et al. 2021): DeiT on the filter banks of a sound, in
 -- patches that overlap.
+local heads = require("checkpoints.heads")
+
 return {
   known = "the audio spectrogram transformer, on its filter banks",
   model_types = { ["audio-spectrogram-transformer"] = "AST" },

@@ -1,5 +1,8 @@
 -- moonshine.lua: describes Moonshine (Jeffries et al. 2024), which writes down short sounds of any length: an encoder
 -- after three convolutions over samples, and a decoder, both with rotary positions.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
 local tensors = {
   { "sound.0", "encoder.conv1" }, { "sound.0.norm", "encoder.groupnorm" },
   { "sound.1", "encoder.conv2" }, { "sound.2", "encoder.conv3" },

@@ -1,5 +1,9 @@
 -- wav2vec2.lua: describes wav2vec 2.0 (Baevski et al. 2020) and the models that share its encoder: HuBERT, UniSpeech,
 -- UniSpeech-SAT. Convolutions over samples make the features, which the encoder reads.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
 local CONV = "encoder.pos_conv_embed.conv"
 local PREFIXES = { "wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "wavlm.", "" }
 

@@ -1,6 +1,7 @@
 -- wavlm.lua: describes WavLM (Chen et al. 2022): wav2vec 2.0's model (wav2vec2.lua), whose attentions add a number for
 -- each distance, from one table, times a gate.
-local wav2vec2 = family "wav2vec2"
+local wav2vec2 = require("checkpoints.families.sounds.wav2vec2")
+local words = require("common.words")
 
 local attention = "encoder.layers.*.attention."
 

@@ -1,5 +1,7 @@
 -- whisper.lua: describes Whisper (Radford et al. 2022), which writes down what is said: an encoder of features after
 -- two convolutions, and BART's decoder with norms before each part.
+local seq2seq = require("checkpoints.seq2seq")
+
 local tensors = {
   { "encoder.input.{conv1,conv2}", "encoder.{conv1,conv2}" },
 }
