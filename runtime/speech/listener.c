@@ -241,7 +241,7 @@ static int read_prompt(attn2c_listener *l, ear *e, const attn2c_window *window) 
   return status;
 }
 
-/* Sets *text to the text of those of ids that are below a limit. skips: without special ones. */
+/* Sets *text to the text of the tokens below a limit. skips: special tokens have no text. */
 static int decode(attn2c_listener *l, const int32_t *ids, int32_t count, int32_t limit, int skips,
                   const char **text, size_t *length) {
   size_t n = 0;
