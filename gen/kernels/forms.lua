@@ -93,7 +93,8 @@ forms.all = {
     multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
     a_work = 0.5, registers = 3, factors = 2, paced = true, copied = 12,
     split = { form = "int8_split", rows = 5, least = 20, inputs = 3072 } },
-  int8_split = int8 { label = "_int8_split", multiply_add = "attn2c_int8_signs", signs = 16, registers = 2, paced = true },
+  int8_split = int8 { label = "_int8_split", multiply_add = "attn2c_int8_signs", signs = 16, registers = 2,
+    paced = true },
   -- These forms use tiles of AMX.
   bf16_tiles = { label = "_bf16_tiles", include = "ops/product/tiles.h", in_tiles = true,
     multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" },

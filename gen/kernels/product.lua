@@ -231,7 +231,8 @@ local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name
   local i, j = loops_of(rows, group)
   local inputs, wide = types.apart(kernel.k, kernel.types.a), group.size * lanes
   return {
-    ("%s(%d, %s, %s, %s,"):format(name, rows.size, address(kernel.split or a, group.first * lanes * inputs, j(wide * inputs)),
+    ("%s(%d, %s, %s, %s,"):format(name, rows.size,
+      address(kernel.split or a, group.first * lanes * inputs, j(wide * inputs)),
       address(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
       one_strip and (one_strip == "group" and c_name or address(c_name, group.first * lanes, j(wide)))
         or address(c_name or "c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),

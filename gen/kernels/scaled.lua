@@ -7,6 +7,7 @@
 -- of a panel that are taken together. Others take one vector after the other. Each sum has the same order in all.
 local forms = require("kernels.forms")
 local types = require("data.types")
+local append = require("common.words").append
 local Writer = require("kernels.writer")
 
 local scaled = {}
@@ -302,7 +303,8 @@ function scaled.text(shape)
     panel = shape.joint and shape.vectors * PANEL or PANEL, of_rows = shape.types.b,
     is_fine = shape.types.b == types.fine }, Strip):begin(shape)
   for vector = 0, shape.vectors - 1 do
-    if (shape.joint or shape.together) and vector > 0 then table.insert(self.turns[1], vector) else self.turns[vector + 1] = { vector } end
+    local turn = (shape.joint or shape.together) and 1 or vector + 1
+    self.turns[turn] = append(self.turns[turn] or {}, { vector })
   end
   self:add("/* %s rows%s by %d vectors of outputs%s, weights of %s in scale blocks%s. */", self:rows_text(),
     self.is_fine and " of 15 bits" or "", shape.vectors, shape.joint and " of two panels" or "",

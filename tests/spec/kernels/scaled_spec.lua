@@ -4,7 +4,7 @@ local helper = require("tests.spec.helper")
 local scaled = require("kernels.scaled")
 local ahead = require("passes.plan.ahead")
 local divide = require("passes.common.divide")
-local product = require("kernels.product")
+local each_strip = require("kernels.product").each_strip
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -225,7 +225,7 @@ describe("a strip of scale blocks", function()
     local function shape(target, rows, of)
       local strips = registers.strips(16, rows, 64, targets.by_name[target], 4096, false, of or types.product("q4"))
       local found
-      product.each_strip({ m = 16, n = rows, k = 64, types = of or types.product("q4"), strips = strips },
+      each_strip({ m = 16, n = rows, k = 64, types = of or types.product("q4"), strips = strips },
         function(each) found = each end)
       return found
     end
