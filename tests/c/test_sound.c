@@ -1,12 +1,12 @@
 /* test_sound.c - text from the rows of CTC models, against transformers (tests/sound/goldens.py); speech by
  * energy; and sounds of all formats, rates and channels, whole, damaged and cut. */
 #include "faults.h"
-#include "long.h"
 #include "program/output.h"
 #include "program/sound/source.h"
 #include "scratch.h"
 #include "sound/ctc.h"
 #include "sound/vad.h"
+#include "long.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -180,8 +180,8 @@ describe("beams of the library", function()
 
   -- Builds a model, and compares scores of its answers.
   local function scores(name, from, weights, keys)
-    sh(("%s build %s %s sequences=6 chunk=6 kernels=c name=%s --libraries -o %s >log 2>&1 || { cat log; exit 1; }"):format(
-      shell(root .. "/gen/attn2c"), shell(from), keys, name, name))
+    sh(("%s build %s %s sequences=6 chunk=6 kernels=c name=%s --libraries -o %s >log 2>&1 || { cat log; exit 1; }")
+      :format(shell(root .. "/gen/attn2c"), shell(from), keys, name, name))
     assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s /usr/bin/python3 -W error %s %s %s"):format(name,
       shell(root .. "/tests/bindings/beam_scores.py"), name, shell(weights))))
   end

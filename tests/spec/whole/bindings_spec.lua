@@ -194,7 +194,8 @@ describe("the Python module", function()
   end)
 
   it("takes text", function()
-    assert.matches("^[^\n]*\t0%.%d+\n$", runs { "sh", "-c", (said_of_sequence:match("\ntry: (sequence/sequence run [^\n]*)\n$")) })
+    local line = said_of_sequence:match("\ntry: (sequence/sequence run [^\n]*)\n$")
+    assert.matches("^[^\n]*\t0%.%d+\n$", runs { "sh", "-c", line })
     python(here .. "/sequence", root .. "/tests/bindings/text.py", here .. "/sequence",
       root .. "/tests/hf/texts/sequence")
   end)
