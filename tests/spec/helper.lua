@@ -26,23 +26,6 @@ package.loaded.luv = registry["attn2c luv"]
 
 collectgarbage("incremental", 600) -- specs keep little
 
--- busted looks through all blocks for each name of a spec that is no local one: a third of the time of some specs.
--- What Lua itself has is put where a spec's names are looked for first.
-local function name_first(environment)
-  for name in ("getmetatable ipairs next pairs pcall rawget rawset select setmetatable tonumber tostring type xpcall "
-    .. "io math os string table utf8"):gmatch("%S+") do rawset(environment, name, _G[name]) end
-end
-
-for level = 2, math.huge do
-  local info = debug.getinfo(level, "f")
-  if not info then break end
-  local name, environment = debug.getupvalue(info.func, 1)
-  if name == "_ENV" and environment ~= _G and getmetatable(environment) then
-    name_first(environment)
-    break
-  end
-end
-
 local faults = require("common.faults")
 local files = require("common.files")
 local libuv = require("common.libuv")
