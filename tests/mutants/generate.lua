@@ -72,13 +72,13 @@ return function(of, spec)
       filter = "answers/guesses_change*", wrong = "processors see guesses that are not drawn yet" },
     { name = "answers_rewind", old = "kept + (*drawn > 1 ? *drawn - 1 : 0)", new = "kept + guess->count",
       filter = "answers/guesses_change*", wrong = "wrong guesses stay in the sequence" },
-    { name = "answers_room", old = "most_of(b, b->prompts[place]) - kept - 2;", new = "ATTN2C_GUESSES;",
-      filter = "answers/guesses_change*", wrong = "guesses go beyond the most tokens" },
     { name = "answers_cut", old = "b->answers[place].count = count;", new = "(void)count;",
       filter = "answers/guesses_that*", wrong = "tokens after a stop text stay" },
   }
   of("runtime/generate/draft.c", "c:answers_guess") {
-    { name = "draft_last", old = "d->text[count] = last;", new = "d->text[count] = last * 0;",
+    { name = "answers_room", old = "texts[i].history.most - texts[i].history.count - 2;", new = "ATTN2C_GUESSES;",
+      filter = "answers/guesses_change*", wrong = "guesses go beyond the most tokens" },
+    { name = "draft_last", old = "d->text[count] = text->last;", new = "d->text[count] = 0;",
       filter = "answers/drafts_change*", wrong = "a model guesses after another token" },
     { name = "draft_room", old = "count + asked > d->calls.tokens", new = "0", filter = "answers/drafts_change*",
       wrong = "a text is longer than the context of the model that guesses" },

@@ -372,7 +372,7 @@ of("runtime/formats/json.c", "c:json") {
 }
 
 of("runtime/base/utf8.c", "c:attn2c") {
-  { name = "utf8_overlong", old = "  if (first == 0xe0 && second < 0xa0) return 0;\n", new = "",
+  { name = "utf8_overlong", old = "first == 0xe0 ? 0xa0 : ", new = "",
     filter = "message/controls*", wrong = "a character may be longer than it need be" },
   { name = "utf8_unseen", old = "point <= unseen[i][1]", new = "point < unseen[i][1]",
     filter = "message/controls*", wrong = "the last control of each range reaches the terminal" },
