@@ -85,12 +85,13 @@ end
 --- Checks the shared functions of a program.
 return function(state, program)
   if program.divided then check_stretches(program) end
-  local place_of = programs.places(state, program)
+  local place_of, lines_of_first = programs.places(state, program), {}
   programs.each_list(program, function(list, section)
     local alike = program.shared[list]
     if not alike then return end
-    local of, first = alike.of, lines_of(program, alike.of.members[1].list)
-    local lines = lines_of(program, list)
+    local of, lines = alike.of, lines_of(program, list)
+    local first = lines_of_first[of] or lines_of(program, of.members[1].list)
+    lines_of_first[of] = first
     expect(#lines == #first, "kernels", "%s: a function does other steps than its own", section.name)
     for i, line in ipairs(lines) do
       local model = first[i]

@@ -44,9 +44,9 @@ local of_name = words.set { "buffer", "name" }
 -- lower/address.lua adds them, whatever the column. seen: a set of those that were checked, which differ in more than
 -- names.
 local function check_panels(region, s, seen)
-  local key = s and ("%d %s"):format(region.open.panel, words.plain_members(s, of_name))
-  if not s or seen[key] then return end
-  seen[key] = true
+  local text = s and ("%d %s"):format(region.open.panel, words.plain_members(s, of_name))
+  if not s or seen[text] then return end
+  seen[text] = true
   local place, panel = forms.packed(s), region.open.panel
   expect(s.key_block == panel and (place.from_open_rows or place.added) and panel % place.together == 0, "plan",
     "%s has panels of other keys than its attention", s.buffer)

@@ -9,16 +9,15 @@ local calls = {}
 --- Calls visit(operand, access, type, name) for each operand of a call, in its order. The call is a step's or, with a
 --- `pair` of schedule/fused_kernels.lua, that of a product and its map, where sums on the stack are no operands.
 function calls.each_operand(step, pair, visit)
-  local function visit_some(of, is_wanted)
-    local number = 0
-    operands.each(of, function(operand, access, declared, name)
-      number = number + 1
-      if is_wanted(number) then visit(operand, access, operands.type(of, declared), name) end
-    end)
+  local of, number, left_out = step, 0, pair and 3 -- C; then of the map what it loads, the operand after y
+  local function each(operand, access, declared, name)
+    number = number + 1
+    if number ~= left_out then visit(operand, access, operands.type(of, declared), name) end
   end
-  if not pair then return visit_some(step, function() return true end) end
-  visit_some(step, function(number) return number < 3 end) -- A and B
-  visit_some(pair.map, function(number) return number ~= 2 or not pair.is_local end) -- y, then the loaded operand
+  operands.each(step, each)
+  if not pair then return end
+  of, number, left_out = pair.map, 0, pair.is_local and 2
+  operands.each(pair.map, each)
 end
 
 --- Pointers of emitted functions by the class of an operand's place: the packed weights, the arena, a worker's part of

@@ -1,6 +1,5 @@
 -- packed.lua: computes the bytes of weights in the packed block.
 local types = require("data.types")
-local words = require("common.words")
 
 local packed = {}
 
@@ -9,12 +8,16 @@ local bytes_of = {}
 
 function bytes_of.rows(tensor, layout) return tensor.shape[1] * types.row_bytes(tensor.shape[2] or 1, layout.type) end
 
--- Panels are `count` of one width, then the tails.
+-- Most panels of a weight have the same width, and so the same bytes.
 function bytes_of.panels(tensor, layout)
-  local function panel_bytes(width)
-    return types.panel_bytes(tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)
+  local bytes, last, each = 0, nil, nil
+  for _, width in ipairs(layout.widths) do
+    if width ~= last then
+      last, each = width, types.panel_bytes(tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)
+    end
+    bytes = bytes + each
   end
-  return layout.count * panel_bytes(layout.panel) + words.sum(layout.tails, panel_bytes)
+  return bytes
 end
 
 --- Returns the bytes that a weight takes in the packed block.
