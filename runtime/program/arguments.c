@@ -191,12 +191,13 @@ static const attn2c_arguments no_option = {.seed = 1,
                                                         .dry_last_n = -1,
                                                         .early_stopping = -1}};
 
+/* A row without a place only describes an option that another row reads. */
 static int is_given(const option_row *row, const attn2c_arguments *arguments) {
   const size_t place = row->count ? row->count : row->place;
   const size_t bytes = row->kind == ATTN2C_OPTION_ONCE     ? sizeof(char *)
                        : row->kind == ATTN2C_OPTION_TOKENS ? sizeof(int64_t)
                                                            : sizeof(int);
-  return memcmp((const char *)arguments + place, (const char *)&no_option + place, bytes) != 0;
+  return place && memcmp((const char *)arguments + place, (const char *)&no_option + place, bytes) != 0;
 }
 
 const char *attn2c_first_given(const attn2c_arguments *arguments, const char *names) {
