@@ -21,11 +21,11 @@ local KEPT = { arena = true, out = true } -- classes of buffers that steps write
 local Flow = {}
 Flow.__index = Flow
 
--- Returns the records of buffers: { pitch, values (a set), inner (values that move with the open loop), each, of_group:
--- by how much; sequence: the stride of that symbol, root: the first of the buffers at the same offset on purpose,
--- under: the others of these, beside: buffers there because they never have values at the same time, alone: whether none of these has a
--- value at this step; past: the values of an output that have ended in the arena, as the output may be in the caller's
--- memory instead }. A buffer that another one stands for has that one's.
+-- Returns the records of buffers: { pitch, values (a set), inner (values that move with the open loop), each,
+-- of_group: by how much; sequence: the stride of that symbol, root: the first of the buffers at the same offset on
+-- purpose, under: the others of these, beside: buffers there because they never have values at the same time, alone:
+-- whether none of these has a value at this step; past: the values of an output that have ended in the arena, as the
+-- output may be in the caller's memory instead }. A buffer that another one stands for has that one's.
 local function records(program, beside, stands_for)
   local all, root = {}, {}
   local function root_of(name)
