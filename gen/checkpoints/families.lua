@@ -53,7 +53,7 @@ local folders = {
   sounds = { "ast", "moonshine", "wav2vec2", "wavlm", "whisper" },
 }
 
--- What families of a folder have unless they say otherwise.
+-- A family of a folder has these entries unless it says otherwise.
 local usual = {
   encoders = { tensors = heads.bert_tensors(), fixed = { norm = "post" }, heads = heads.bert },
   decoders = { prefixes = { "transformer.", "" }, causal = true, heads = heads.gpt },

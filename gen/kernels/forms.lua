@@ -26,7 +26,8 @@
 -- split           on targets with 16 registers, how a product of many rows splits each panel of two vectors into sizes
 --                 and signs, on the stack: { form, of its strips; rows: of a strip at most; least: rows of a product
 --                 that is worth it; inputs: at most }
--- signs           of such a form, groups from the sizes of a panel's row to its signs, which strips read from memory
+-- signs           of such a form, groups from the sizes of a panel's row to its signs, which strips read from memory;
+--                 splits: the function that writes both
 -- paced           true if a strip prefetches once every few steps, of which the code has copies, not in each step;
 --                 copied: the most sums of a strip with copies, of more of which gcc 12 keeps some in memory
 -- in_tiles        true if sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; such a form has
@@ -93,8 +94,8 @@ forms.all = {
     multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
     a_work = 0.5, registers = 3, factors = 2, paced = true, copied = 12,
     split = { form = "int8_split", rows = 5, least = 20, inputs = 3072 } },
-  int8_split = int8 { label = "_int8_split", multiply_add = "attn2c_int8_signs", signs = 16, registers = 2,
-    paced = true },
+  int8_split = int8 { label = "_int8_split", multiply_add = "attn2c_int8_signs", signs = 16,
+    splits = "attn2c_int8_split", registers = 2, paced = true },
   -- These forms use tiles of AMX.
   bf16_tiles = { label = "_bf16_tiles", include = "ops/product/tiles.h", in_tiles = true,
     multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" },

@@ -36,12 +36,13 @@ end
 -- Returns a kernel whose strips read the panel that its lines split before them, and these lines; else the kernel and
 -- no lines. a: the name of A.
 local function split(kernel, a)
-  local signs = forms.all[kernel.strips.form].signs
-  if not signs then return kernel, {} end
+  local form = forms.all[kernel.strips.form]
+  if not form.signs then return kernel, {} end
   local groups = (kernel.k + types.group(kernel.types.a) - 1) // types.group(kernel.types.a)
-  return setmetatable({ lda = 2 * signs, split = "split" }, { __index = kernel }), {
-    ("int8_t split[%d] __attribute__((aligned(64)));"):format(types.panel_bytes(kernel.k, 2 * signs, kernel.types.a)),
-    ("attn2c_int8_split(%s, %d, %d, split);"):format(a, kernel.lda, groups) }
+  return setmetatable({ lda = 2 * form.signs, split = "split" }, { __index = kernel }), {
+    ("int8_t split[%d] __attribute__((aligned(64)));"):format(types.panel_bytes(kernel.k, 2 * form.signs,
+      kernel.types.a)),
+    ("%s(%s, %d, %d, split);"):format(form.splits, a, kernel.lda, groups) }
 end
 
 local function in_tiles(kernel) return forms.all[kernel.strips.form].in_tiles end

@@ -32,20 +32,6 @@ int text_is_valid(const uint8_t *text, size_t length) {
   return 1;
 }
 
-void text_trim(const char **text, size_t *length) {
-  for (int is_end = 0; is_end < 2; is_end++) {
-    while (*length > 0) {
-      const size_t at = is_end ? text_before((const uint8_t *)*text, *length) : 0;
-      int is_valid;
-      const size_t width = attn2c_utf8_part(*text + at, *length - at, &is_valid);
-      if (!is_valid || !text_is_space(attn2c_utf8_point(*text + at, width))) break;
-      if (is_end && at + width < *length) break; /* bytes after it are no character */
-      if (!is_end) *text += width;
-      *length -= width;
-    }
-  }
-}
-
 int text_is_control(uint32_t point) {
   utf8proc_category_t c = category(point);
   if (point == 9 || point == 10 || point == 13) return 0;

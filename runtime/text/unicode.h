@@ -60,7 +60,19 @@ static inline int text_is_space(uint32_t point) {
   return text_is_white(point) || (point >= 0x1c && point <= 0x1f);
 }
 /* Takes white space from both ends of a text, as str.strip of Python does. */
-void text_trim(const char **text, size_t *length);
+static inline void text_trim(const char **text, size_t *length) {
+  for (int is_end = 0; is_end < 2; is_end++) {
+    while (*length > 0) {
+      const size_t at = is_end ? text_before((const uint8_t *)*text, *length) : 0;
+      int is_valid;
+      const size_t width = attn2c_utf8_part(*text + at, *length - at, &is_valid);
+      if (!is_valid || !text_is_space(attn2c_utf8_point(*text + at, width))) break;
+      if (is_end && at + width < *length) break; /* bytes after it are no character */
+      if (!is_end) *text += width;
+      *length -= width;
+    }
+  }
+}
 int text_is_control(uint32_t point);     /* characters that BertNormalizer removes */
 int text_is_chinese(uint32_t point);     /* characters that BertNormalizer puts spaces around */
 int text_is_nonspacing(uint32_t point);  /* Mn */

@@ -223,7 +223,7 @@ return function(of, spec)
   }
 
   of("runtime/speech/words.c", "c:speech") {
-    { name = "words_punctuation", old = "if (begins_with_space(text) && is_of(text", new = "if (is_of(text",
+    { name = "words_punctuation", old = "if (begins_with_space(text) && is_of(trimmed(text)", new = "if (is_of(trimmed(text)",
       wrong = "quotes at the end of a word go with the next one" },
   }
 

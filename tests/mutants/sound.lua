@@ -1,11 +1,14 @@
 -- sound.lua: the part of list.lua that concerns sound: text by CTC, speech by its energy, and files that are read.
 -- of: as in list.lua.
 return function(of)
+  of("runtime/text/unicode.h", "c:sound") {
+    { name = "ctc_white", old = "!text_is_space(attn2c", new = "!text_is_white(attn2c",
+      filter = "sound/ctc*", wrong = "separators of ASCII stay at the ends" },
+  }
+
   of("runtime/sound/ctc.c", "c:sound") {
     { name = "ctc_blank", old = "token >= 0 && !are_alike(ctc, token, ctc->blank)", new = "token >= 0",
       filter = "sound/ctc*", wrong = "blanks are written" },
-    { name = "ctc_white", old = "return is_valid && text_is_space(", new = "return is_valid && text_is_white(",
-      filter = "sound/ctc*", wrong = "separators of ASCII stay at the ends" },
     { name = "ctc_alike", old = "return a == b || ", new = "return a == b && ", filter = "sound/ctc*",
       wrong = "neighbours of equal text are several tokens" },
     { name = "ctc_last", old = "w->words[w->count - 1].last = last;", new = "w->words[w->count - 1].last = last - 1;",

@@ -40,6 +40,15 @@ end
 --- Returns what it has written on the standard error.
 function Server:said() return helper.read(self.log) end
 
+--- Returns the log once it has a text, or after 20 seconds: a request's line is written after its answer.
+function Server:said_of(text)
+  for _ = 1, 400 do
+    if self:said():find(text, 1, true) then break end
+    helper.run("sleep 0.05")
+  end
+  return self:said()
+end
+
 --- Ends it by SIGTERM, and gives `look` what it has written on the standard error.
 function Server:stop(look)
   if not self.pid then return end

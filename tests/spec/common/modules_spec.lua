@@ -35,9 +35,13 @@ describe("a module of another package", function()
     local folder = helper.folder()
     local line = "attn2c: the Lua module %s is not installed: it is in Debian's package %s\n"
     assert.equal(line:format("lfs", "lua-filesystem"), said("--version", folder))
-    local lfs_path = assert(package.searchpath("lfs", package.cpath))
-    helper.succeeds(("ln -s %s lfs.so"):format(helper.shell(lfs_path)), folder)
+    local function install(name)
+      helper.succeeds(("ln -s %s %s.so"):format(helper.shell(assert(package.searchpath(name, package.cpath))), name),
+        folder)
+    end
+    install("lfs")
     assert.equal(line:format("argparse", "lua-argparse"), said("--version", folder, true))
+    install("lpeg")
     local description = helper.file('return { name = "tiny", d_model = 16, heads = 2, seq = 4, layers = 1 }')
     assert.equal(line:format("luv", "lua-luv"), said("gen " .. helper.shell(description) .. " -o "
       .. helper.shell(folder .. "/out"), folder))

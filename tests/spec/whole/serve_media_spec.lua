@@ -135,7 +135,7 @@ describe("sounds over HTTP", function()
     local form = "-F " .. shell("file=@" .. places.speech .. "/long.wav")
     os.execute(server:curl(route, nil, "--max-time 0.3 " .. form .. " >/dev/null"))
     assert.equal(200, (server:ask("/health")))
-    assert.matches("POST /v1/audio/transcriptions 200 ", server:said(), 1, true)
+    assert.matches("POST /v1/audio/transcriptions 200 ", server:said_of("/transcriptions 200 "), 1, true)
   end)
 end)
 

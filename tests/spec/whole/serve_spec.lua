@@ -393,7 +393,7 @@ with llama.Pipeline("%s") as pipeline:
     for name in text:match("\nIgnored%-Fields: ([^\r]*)"):gmatch("%S+") do names[#names + 1] = name end
     table.sort(names)
     assert.same({ "a?b", "colour", "nick", "reasoning_effort", "temprature", ("x"):rep(63) }, names)
-    assert.matches(", 1 written, ignored fields: [%w_ ?]*temprature", server:said())
+    assert.matches(", 1 written, ignored fields: [%w_ ?]*temprature", server:said_of("temprature"))
     body = { messages = { { role = "user", content = { { type = "text", text = "a", detail = "low",
       cache_control = { type = "x" } } } } }, max_tokens = 1, stream = true, stream_options = { include_usage = true,
       continuous_usage_stats = true }, response_format = { type = "text", schema = { type = "null" } } }
@@ -619,7 +619,7 @@ with llama.Pipeline("%s") as pipeline:
     long.stream = nil
     single:ask("/v1/completions", long, "--max-time 0.3")
     assert.equal(200, (single:ask("/v1/completions", { prompt = "b", max_tokens = 2 }, "--max-time 20")))
-    assert.matches("POST /v1/completions 0 ", single:said(), 1, true)
+    assert.matches("POST /v1/completions 0 ", single:said_of("POST /v1/completions 0 "), 1, true)
     assert.is_nil(single:said():find("prompt", 1, true))
     single:stop()
   end)
