@@ -223,8 +223,8 @@ return function(of, spec)
   }
 
   of("runtime/speech/words.c", "c:speech") {
-    { name = "words_punctuation", old = "if (begins_with_space(text) && is_of(trimmed(text)", new = "if (is_of(trimmed(text)",
-      wrong = "quotes at the end of a word go with the next one" },
+    { name = "words_punctuation", old = "if (begins_with_space(text) && is_of(trimmed(text)",
+      new = "if (is_of(trimmed(text)", wrong = "quotes at the end of a word go with the next one" },
   }
 
   of("runtime/generate/processors.c", "c:beam") {
