@@ -14,7 +14,7 @@ local places = { next = root .. "/tests/hf/texts/next", llama = root .. "/tests/
 local builds = { next = "--chat-template=" .. shell(places.llama .. "/chat_template.jinja"), llama = "context=20000" }
 
 --- Returns the functions of a spec that works in a folder of out/spec. build() builds the `wanted` names of `places`
---- there, with `more` words of a command line: programs alone, but all results of those in the set `whole`.
+--- there. more: words of the command line. It builds only programs; for names in the set `whole` also the libraries.
 function generating.new(own, wanted, more, whole)
   local folder = root .. "/out/spec/" .. own
 

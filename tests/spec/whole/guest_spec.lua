@@ -14,7 +14,7 @@ local function weights(golden) return goldens .. golden .. "/model.safetensors" 
 -- The words of a build whose program is used, and of those of which only the libraries are.
 local PROGRAM, LIBRARIES = "threads=2 kernels=libxsmm", "threads=2 --libraries"
 
--- Flags of a library whose system calls alone matter.
+-- Flags of a library of which a test looks only at the system calls.
 local QUICK = "ATTN2C_CFLAGS=" .. helper.shell(helper.quick)
 
 -- For `make test-long`, as their masks are like those of others.
