@@ -81,14 +81,14 @@ function kinds.word(value, key, entry)
   return entry.words[value]
 end
 
+local most_layers
+for _, field in ipairs(keys.list) do
+  if field.key == "layers" then most_layers = field.max end
+end
+
 -- Returns the greatest value of an entry that is a count. Loops follow the number of layers before a description is
 -- validated. Other counts are of rows and columns, which 31 bits hold.
-local function most_of(entry)
-  for _, field in ipairs(keys.list) do
-    if field.key == "layers" and entry.to == "layers" then return field.max end
-  end
-  return (1 << 31) - 1
-end
+local function most_of(entry) return entry.to == "layers" and most_layers or (1 << 31) - 1 end
 
 --- Returns the greatest value that a key of config.json may have in the family of a model_type.
 function facts.most(model_type, key)

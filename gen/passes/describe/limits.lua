@@ -34,9 +34,8 @@ local comment = "--" * (1 - S "\n\r") ^ 0
 local others = long + comment + short_string '"' + short_string "'" + "..." + (1 - P "..")
 local concatenation = others ^ 0 * lpeg.Cp() * ".."
 
---- Returns a budget; its time begins with this call.
+--- Returns a budget; its time begins with this call. What is garbage now may be freed meanwhile, for more room.
 function limits.budget()
-  collectgarbage() -- earlier garbage must not count against the description
   return { ends = os.clock() + limits.SECONDS, steps = 0, memory = collectgarbage("count") + limits.MEMORY }
 end
 
