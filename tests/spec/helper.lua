@@ -203,9 +203,7 @@ end
 
 --- Makes a temporary folder and returns its path.
 function helper.folder()
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(require("lfs").mkdir(folder))
+  local folder = assert(libuv.fs_mkdtemp("/tmp/lua_XXXXXX"))
   made[#made + 1] = folder
   return folder
 end
