@@ -24,7 +24,7 @@ if not registry["attn2c luv"] then
 end
 package.loaded.luv = registry["attn2c luv"]
 
-collectgarbage("incremental", 600) -- specs keep little
+collectgarbage("incremental", 400) -- specs keep little
 
 -- busted looks a global name up in each block around the code that asks, and then in Lua's own globals. A spec that
 -- loops spends a third of its time so. Names that no spec sets stand in the table in which the search begins.
@@ -203,7 +203,7 @@ end
 
 --- Makes a temporary folder and returns its path.
 function helper.folder()
-  local folder = assert(libuv.fs_mkdtemp("/tmp/lua_XXXXXX"))
+  local folder = assert(libuv.fs_mkdtemp((os.getenv("TMPDIR") or "/tmp") .. "/lua_XXXXXX"))
   made[#made + 1] = folder
   return folder
 end
