@@ -15,6 +15,7 @@ if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail
   [ "$(free MemAvailable)" -gt 12000000 ] && memory=$(mktemp -d /dev/shm/attn2c.XXXXXX); then
   trap 'rm -rf "$memory"' EXIT
   cp "$(type -P true)" "$memory/true"
+  chmod 1777 "$memory" # some suites run programs as another user
   if "$memory/true" 2>/dev/null; then export TMPDIR=$memory; fi # else its files do not execute
 fi
 rm -f out/test/*.tap out/test/*.end out/test/*.time

@@ -377,6 +377,7 @@ function command.main(root, argv)
     io.stderr:write("attn2c: ", terminal.safe(advice.line(parser, argv, tostring(arguments))), "\n")
     return faults.code.usage
   end
+  collectgarbage() -- the parser's garbage must leave a description no more room (passes/describe/limits.lua)
   -- A folder's name does not include its last slash.
   if arguments.description then arguments.description = arguments.description:gsub("(.)/+$", "%1") end
   local done, result = xpcall(function()

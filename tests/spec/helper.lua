@@ -31,8 +31,8 @@ collectgarbage("incremental", 400) -- specs keep little
 local function keep_globals(func)
   local name, environment = debug.getupvalue(func, 1)
   if name ~= "_ENV" or environment == _G then return end
-  for _, key in ipairs { "debug", "error", "getmetatable", "io", "ipairs", "load", "math", "next", "os", "pairs", "pcall",
-    "rawget", "rawset", "require", "select", "setmetatable", "string", "table", "tonumber", "tostring", "type", "utf8" } do
+  for _, key in ipairs { "debug", "error", "getmetatable", "io", "ipairs", "load", "math", "next", "os", "pairs",
+    "pcall", "require", "select", "setmetatable", "string", "table", "tonumber", "tostring", "type" } do
     rawset(environment, key, _G[key])
   end
 end

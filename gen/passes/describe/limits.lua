@@ -34,7 +34,7 @@ local comment = "--" * (1 - S "\n\r") ^ 0
 local others = long + comment + short_string '"' + short_string "'" + "..." + (1 - P "..")
 local concatenation = others ^ 0 * lpeg.Cp() * ".."
 
---- Returns a budget; its time begins with this call. What is garbage now may be freed meanwhile, for more room.
+--- Returns a budget. Its time begins with this call, and its memory is counted from what is in use, garbage included.
 function limits.budget()
   return { ends = os.clock() + limits.SECONDS, steps = 0, memory = collectgarbage("count") + limits.MEMORY }
 end
