@@ -443,6 +443,12 @@ function emit.run(state)
   end
   local builds = words.map(state.builds, function(build) return build_of(build, add) end)
   local values, name = model_values(state, builds), state.spec.name
+  -- Adds what pictures and sounds have in common to their values, of which scores without a sound need nothing.
+  local function with_media(of)
+    local all = with(values.primary, of)
+    of.media = of.rate ~= false and template.open(state.root, "media_facts.c.in")(all) or ""
+    return all
+  end
   add(name .. ".h", "model.h.in", values)
   for _, build in ipairs(builds) do add_operations(add, build) end
   add(name .. "_model.c", "model.c.in", with(values, values.targets[1].described))
@@ -455,10 +461,10 @@ function emit.run(state)
   add(values.module .. ".py", "module.py.in", with(values, emit_module.values(state)))
   table.insert(state.files, { name = emit_python.name .. ".py", text = emit_python.join(state.root) })
   if values.has_pictures then
-    add(name .. "_picture.c", "picture.c.in", with(values.primary, emit_picture.values(state)))
+    add(name .. "_picture.c", "picture.c.in", with_media(emit_picture.values(state)))
   end
   if values.has_sound or values.has_ctc then
-    add(name .. "_sound_facts.c", "sound_facts.c.in", with(values.primary, emit_sound_facts.values(state)))
+    add(name .. "_sound_facts.c", "sound_facts.c.in", with_media(emit_sound_facts.values(state)))
   end
   if values.adapter_file then
     table.insert(state.files, { name = name .. ".adapter", text = state.adapter.text, is_data = true })

@@ -1,7 +1,7 @@
 /* picture_facts.h - facts of a model that takes pictures: how pixels become its input, and its answer. */
 #pragma once
 
-#include "base/text_facts.h"
+#include "base/media_facts.h"
 
 typedef enum {
   ATTN2C_RESIZE_NONE,
@@ -27,8 +27,7 @@ typedef enum {
 typedef struct attn2c_picture_facts {
   int width, height; /* of the model's input */
   int patch;         /* not 0: the input is rows of patches of the whole picture, whose side this is */
-  int most;          /* at most this many of them */
-  int shape_input, length_input; /* with patch: indices of the inputs that say how many */
+  int most;          /* at most this many of them; two inputs say how many */
   attn2c_resize_kind resize;
   int resize_width, resize_height;
   attn2c_filter filter;
@@ -37,15 +36,7 @@ typedef struct attn2c_picture_facts {
   int pads;            /* 1: right of and below the resized picture the input is 0 */
   double scale;        /* factor of a pixel's value, 0 to 255 */
   float mean[ATTN2C_PLANES], deviation[ATTN2C_PLANES]; /* (value - mean) / deviation */
-  int input;                                           /* index of the entry's input */
-  attn2c_answer answer;
-  int output;                /* index of the output that answers */
-  int has_similarity;        /* 1: the output `similarity` makes scores of cosines */
-  int similarity;            /* [batch][1 or 2]: a score is exp(first number) cosine + second number */
-  const char *const *labels; /* NULL: labels are numbers */
-  int label_count;
-  attn2c_label_function function;
-  const attn2c_lengths *calls; /* how a number of pictures becomes calls */
+  const attn2c_media_facts *media;
 } attn2c_picture_facts;
 
 /* The program's commands for pictures (program/commands.h). In the program of a model that takes

@@ -1,7 +1,7 @@
 /* sound_facts.h - facts of a model of sound: its samples, how they become its input, and its answer. */
 #pragma once
 
-#include "base/text_facts.h"
+#include "base/media_facts.h"
 
 struct attn2c_context; /* model/model.h */
 
@@ -27,14 +27,8 @@ typedef struct attn2c_sound_facts {
   int (*features)(struct attn2c_context *context, const float *samples, int64_t count, float *features,
                   int64_t rows);
   const struct attn2c_feature_facts *made; /* of a model that writes down speech, else NULL */
-  int input;                               /* index of the entry's input */
-  attn2c_answer answer;
-  int output;                /* index of the output that answers */
-  const char *const *labels; /* NULL: labels are numbers */
-  int label_count;
-  attn2c_label_function function;
-  const attn2c_ctc *ctc;       /* of ATTN2C_ANSWER_SPEECH; NULL: another */
-  const attn2c_lengths *calls; /* how a number of sounds becomes calls; NULL: the model takes any length */
+  const attn2c_ctc *ctc;                   /* of ATTN2C_ANSWER_SPEECH; NULL: another */
+  const attn2c_media_facts *media;
 } attn2c_sound_facts;
 
 /* The program's commands for sound (program/commands.h). In the program of a model that takes sound,

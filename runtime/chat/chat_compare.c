@@ -30,27 +30,25 @@ static int equal_within(attn2c_chat_work *work, const chat_value *a, const chat_
 
 static int equal_lists(attn2c_chat_work *work, const chat_list *a, const chat_list *b, int depth,
                        int *equal) {
-  int status = ATTN2C_OK;
   *equal = a->form == b->form && a->count == b->count;
   if (*equal && (a->form == CHAT_OF_ITEMS || a->form == CHAT_OF_KEYS || a->form == CHAT_OF_VALUES))
     return chat_refuse(work, "views of dictionaries cannot be compared");
-  for (uint32_t i = 0; i < a->count && *equal && status == ATTN2C_OK; i++)
-    status = equal_within(work, &a->items[i], &b->items[i], depth + 1, equal);
-  return status;
+  for (uint32_t i = 0; i < a->count && *equal; i++)
+    ATTN2C_TRY(equal_within(work, &a->items[i], &b->items[i], depth + 1, equal));
+  return ATTN2C_OK;
 }
 
 static int equal_dicts(attn2c_chat_work *work, const chat_dict *a, const chat_dict *b, int depth,
                        int *equal) {
-  int status = ATTN2C_OK;
   *equal = a->count == b->count;
-  for (uint32_t i = 0; i < a->count && *equal && status == ATTN2C_OK; i++) {
+  for (uint32_t i = 0; i < a->count && *equal; i++) {
     const chat_value *other = chat_dict_find(work, b, &a->entries[i].key);
     if (!other)
       *equal = 0;
     else
-      status = equal_within(work, &a->entries[i].value, other, depth + 1, equal);
+      ATTN2C_TRY(equal_within(work, &a->entries[i].value, other, depth + 1, equal));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 static int equal_within(attn2c_chat_work *work, const chat_value *a, const chat_value *b, int depth,

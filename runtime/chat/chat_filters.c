@@ -174,10 +174,10 @@ static int filter_list(attn2c_chat_work *work, int filter, const chat_value *val
 static int filter_items(attn2c_chat_work *work, int filter, const chat_value *value, chat_value *made) {
   chat_list *list;
   if (value->kind != CHAT_DICT && value->kind != CHAT_UNDEFINED) return wrong_value(work, filter, value);
-  int status = value->kind == CHAT_DICT ? chat_dict_view(work, value->as.dict, CHAT_OF_ITEMS, &list)
-                                        : chat_list_make(work, CHAT_OF_LIST, 0, &list);
-  if (status == ATTN2C_OK) *made = chat_iterator(list);
-  return status;
+  ATTN2C_TRY(value->kind == CHAT_DICT ? chat_dict_view(work, value->as.dict, CHAT_OF_ITEMS, &list)
+                                      : chat_list_make(work, CHAT_OF_LIST, 0, &list));
+  *made = chat_iterator(list);
+  return ATTN2C_OK;
 }
 
 /* min and max, without regard to case. */

@@ -72,13 +72,13 @@ int chat_sort_dict(attn2c_chat_work *work, int filter, const chat_value *values,
   int by_value = chat_is_text(&values[2], "value");
   if (!by_value && values[2].kind != CHAT_MISSING && !chat_is_text(&values[2], "key"))
     return chat_refuse(work, "dictsort: by is \"key\" or \"value\"");
-  int status = chat_dict_view(work, values[0].as.dict, CHAT_OF_ITEMS, &pairs);
-  if (status == ATTN2C_OK) status = chat_allocate(work, (pairs->count + 1) * sizeof *entries, &entries);
-  for (uint32_t i = 0; status == ATTN2C_OK && i < pairs->count; i++) {
+  ATTN2C_TRY(chat_dict_view(work, values[0].as.dict, CHAT_OF_ITEMS, &pairs));
+  ATTN2C_TRY(chat_allocate(work, (pairs->count + 1) * sizeof *entries, &entries));
+  for (uint32_t i = 0; i < pairs->count; i++) {
     entries[i].value = pairs->items[i];
-    status = chat_sort_key(work, &pairs->items[i].as.list->items[by_value], chat_is_true(&values[1]),
-                           &entries[i].key);
+    ATTN2C_TRY(chat_sort_key(work, &pairs->items[i].as.list->items[by_value], chat_is_true(&values[1]),
+                             &entries[i].key));
   }
-  if (status == ATTN2C_OK) status = sort_entries(work, entries, pairs->count, chat_is_true(&values[3]));
-  return status == ATTN2C_OK ? list_of(work, entries, pairs->count, made) : status;
+  ATTN2C_TRY(sort_entries(work, entries, pairs->count, chat_is_true(&values[3])));
+  return list_of(work, entries, pairs->count, made);
 }

@@ -194,12 +194,12 @@ static int32_t number_of(const attn2c_check_repeat *repeat, ptrdiff_t i) {
 /* Makes the call, whose arrays are ready, for the outputs that are not NULL, and compares these. */
 static int make(const attn2c_checked_call *known, const attn2c_check_repeat *repeat,
                 const attn2c_checked_call *call, void *const *outputs, const char *what) {
-  int status = repeat->context ? attn2c_checked_call_through(call, repeat->context, outputs, what)
-                               : run(call, call->job->entry->run, repeat->arena, outputs, "shipped");
-  for (ptrdiff_t i = 0; i < call->n.count && status == ATTN2C_OK; i++)
+  ATTN2C_TRY(repeat->context ? attn2c_checked_call_through(call, repeat->context, outputs, what)
+                             : run(call, call->job->entry->run, repeat->arena, outputs, "shipped"));
+  for (ptrdiff_t i = 0; i < call->n.count; i++)
     if (!repeat->is_spoiled || !repeat->is_spoiled[i])
-      status = same(known, number_of(repeat, i), call, outputs, i, what);
-  return status;
+      ATTN2C_TRY(same(known, number_of(repeat, i), call, outputs, i, what));
+  return ATTN2C_OK;
 }
 
 int attn2c_check_repeat_call(const attn2c_checked_call *known, const attn2c_check_repeat *repeat,
@@ -313,24 +313,22 @@ int attn2c_check_longest(attn2c_check_job *job, attn2c_run trace, attn2c_checked
 
 /* Each sequence as a call of its own. */
 static int check_alone(const attn2c_checked_call *known, float *arena) {
-  int status = ATTN2C_OK;
-  for (int32_t i = 0; i < known->n.count && status == ATTN2C_OK; i++) {
+  for (int32_t i = 0; i < known->n.count; i++) {
     const attn2c_check_repeat alone = {.what = "by itself", .count = 1, .numbers = &i, .arena = arena};
-    status = attn2c_check_repeat_call(known, &alone, NULL);
+    ATTN2C_TRY(attn2c_check_repeat_call(known, &alone, NULL));
   }
-  return status == ATTN2C_OK ? attn2c_check_report_release(&known->job->report) : status;
+  return attn2c_check_report_release(&known->job->report);
 }
 
 /* Every other sequence next to others: first those with an even number, then those with an odd one. */
 static int check_neighbours(const attn2c_checked_call *known, float *arena) {
-  int status = ATTN2C_OK;
-  for (int odd = 0; odd < 2 && known->n.count > 1 && status == ATTN2C_OK; odd++) {
+  for (int odd = 0; odd < 2 && known->n.count > 1; odd++) {
     int is_spoiled[ATTN2C_CHECK_SEQUENCES];
     for (int i = 0; i < ATTN2C_CHECK_SEQUENCES; i++) is_spoiled[i] = i % 2 != odd;
     const attn2c_check_repeat other = {.what = "beside others", .is_spoiled = is_spoiled, .arena = arena};
-    status = attn2c_check_repeat_call(known, &other, NULL);
+    ATTN2C_TRY(attn2c_check_repeat_call(known, &other, NULL));
   }
-  return status == ATTN2C_OK ? attn2c_check_report_release(&known->job->report) : status;
+  return attn2c_check_report_release(&known->job->report);
 }
 
 /* Calls of several sizes on one context, in order. The second has the sequences so often that it is divided.

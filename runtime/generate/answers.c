@@ -44,16 +44,15 @@ static int is_scored(const attn2c_answers *b) { return b->calls->rule && b->call
 /* Makes the samplers or searches of all places. */
 static int create_places(attn2c_answers *b, const attn2c_sampling *sampling, attn2c_message *message) {
   attn2c_sampling own = *sampling;
-  int status = ATTN2C_OK;
   if (is_scored(b)) own.repetition_penalty = 1;
-  for (int32_t i = 0; i < b->places && status == ATTN2C_OK; i++) {
+  for (int32_t i = 0; i < b->places; i++) {
     if (b->beams)
-      status = attn2c_beam_create(&b->beams[i], &b->options, b->calls->vocabulary, b->calls->tokens + 1,
-                                  b->calls->log_softmax);
+      ATTN2C_TRY(attn2c_beam_create(&b->beams[i], &b->options, b->calls->vocabulary, b->calls->tokens + 1,
+                                    b->calls->log_softmax));
     else
-      status = attn2c_sampler_create(&b->samplers[i], &own, b->calls->vocabulary, message);
+      ATTN2C_TRY(attn2c_sampler_create(&b->samplers[i], &own, b->calls->vocabulary, message));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, const attn2c_sampling *sampling,

@@ -44,15 +44,12 @@ static int identify(const attn2c_model *model, attn2c_source *source, attn2c_cho
                     const void *context, uint64_t *sum, attn2c_message *message) {
   const attn2c_descriptor *own = model->descriptor;
   const attn2c_packed *packed = attn2c_source_packed(source);
-  int status = ATTN2C_OK;
   *sum = own->divided->stages > 1 && packed ? attn2c_packed_set(packed) : 0;
-  if (own->divided->stages == 1) status = add_rows(source, own, own->divided, sum, message);
-  if (status != ATTN2C_OK || packed) return status;
+  if (own->divided->stages == 1) ATTN2C_TRY(add_rows(source, own, own->divided, sum, message));
+  if (packed) return ATTN2C_OK;
   ATTN2C_ENDS_BY(attn2c_source_end) attn2c_source *of_all = NULL;
-  status = choose(context, own->divided->whole, &of_all, message);
-  if (status != ATTN2C_OK) return status;
-  status = add_rows(of_all, own->divided->whole, NULL, sum, message);
-  return status;
+  ATTN2C_TRY(choose(context, own->divided->whole, &of_all, message));
+  return add_rows(of_all, own->divided->whole, NULL, sum, message);
 }
 
 static int open_own(const attn2c_descriptor *own, attn2c_choose_source choose, const void *context,

@@ -87,8 +87,7 @@ static int read_expected(const attn2c_run_array *output, attn2c_tensor *tensor, 
 
 static int report_outputs(const attn2c_run_job *job, const attn2c_tensor *tensors, void *const *want,
                           double factor, attn2c_check_report *report) {
-  int status = ATTN2C_OK;
-  for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
+  for (int i = 0; i < job->entry->output_count; i++) {
     attn2c_comparison comparison, first;
     if (want[i] == NULL) continue;
     if (tensors[i].type == ATTN2C_F32) clear_padding(job, i, want[i], job->outputs[i].values);
@@ -96,10 +95,10 @@ static int report_outputs(const attn2c_run_job *job, const attn2c_tensor *tensor
     char name[160];
     snprintf(name, sizeof name, "output %s", tensors[i].name);
     const int failed = report->failed;
-    status = attn2c_check_report_row(report, name, &tensors[i], &comparison);
+    ATTN2C_TRY(attn2c_check_report_row(report, name, &tensors[i], &comparison));
     if (failed == 0 && report->failed == 1) report->first = first;
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 static int compare_outputs(const attn2c_run_job *job, const attn2c_arguments *arguments, FILE *out,

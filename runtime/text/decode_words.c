@@ -133,14 +133,13 @@ int text_decode_replace(attn2c_text_work *work, const text_component *component)
 
 /* Replaces the suffix by a space, and in the last word by nothing. */
 int text_decode_bpe(attn2c_text_work *work, const text_component *component) {
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < work->words.count; i++) {
     const int is_last = i + 1 == work->words.count && !(work->place & TEXT_BEFORE);
     text_span to = literal(is_last ? "" : " ");
-    status = add_replaced(&work->next_words, word_at(work, i), component->a, to);
-    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+    ATTN2C_TRY(add_replaced(&work->next_words, word_at(work, i), component->a, to));
+    ATTN2C_TRY(text_word_end(&work->next_words));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int text_decode_fuse(attn2c_text_work *work, const text_component *component) {
@@ -151,13 +150,12 @@ int text_decode_fuse(attn2c_text_work *work, const text_component *component) {
 }
 
 int text_decode_join(attn2c_text_work *work, const text_component *component) {
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < work->words.count; i++) {
     text_span word = word_at(work, i);
     if (!is_first(work, i))
-      status = text_word_bytes(&work->next_words, component->a.bytes, component->a.length);
-    if (status == ATTN2C_OK) status = text_word_bytes(&work->next_words, word.bytes, word.length);
-    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+      ATTN2C_TRY(text_word_bytes(&work->next_words, component->a.bytes, component->a.length));
+    ATTN2C_TRY(text_word_bytes(&work->next_words, word.bytes, word.length));
+    ATTN2C_TRY(text_word_end(&work->next_words));
   }
-  return status;
+  return ATTN2C_OK;
 }

@@ -90,12 +90,12 @@ int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first,
   if (!source->file) return ATTN2C_OK;
   const int of = attn2c_ordered_by(source->model, index);
   if (of < 0) return read_view_blocks(source, index, first, count, columns, blocks, found, message);
-  int status = source->model->readers->orders->read(&source->orders, of, message);
+  ATTN2C_TRY(source->model->readers->orders->read(&source->orders, of, message));
   *found = 1;
-  for (int64_t r = 0; r < count && *found && !status; r++)
-    status = read_view_blocks(source, index, attn2c_source_ordered_row(source, index, first + r), 1, columns,
-                              blocks + r * attn2c_blocks_of(columns), found, message);
-  return status;
+  for (int64_t r = 0; r < count && *found; r++)
+    ATTN2C_TRY(read_view_blocks(source, index, attn2c_source_ordered_row(source, index, first + r), 1,
+                                columns, blocks + r * attn2c_blocks_of(columns), found, message));
+  return ATTN2C_OK;
 }
 
 /* Returns the powers that weigh the errors of a weight's inputs; NULL: all alike. */

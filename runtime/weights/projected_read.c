@@ -65,13 +65,13 @@ static int read_projected(attn2c_source *source, int index, int64_t first, int64
   ATTN2C_OWN_ALIGNED float *bias =
       attn2c_reserve((biases + (size_t)((2 * inputs + attn2c_projected_rows(&of)) * width)) * sizeof *bias);
   if (!bias) return attn2c_say_no_memory(message);
-  int status = read_whole(source, of.bias, bias, message);
-  for (int64_t done = 0; done < count && !status; done += rows) {
+  ATTN2C_TRY(read_whole(source, of.bias, bias, message));
+  for (int64_t done = 0; done < count; done += rows) {
     const int64_t some = count - done < rows ? count - done : rows;
-    status = read_head(source, &of, (first + done) / rows, width, some, bias, bias + biases,
-                       values + done * width, message);
+    ATTN2C_TRY(read_head(source, &of, (first + done) / rows, width, some, bias, bias + biases,
+                         values + done * width, message));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 static int fits(const attn2c_descriptor *model, const attn2c_weight *weight) {

@@ -38,7 +38,7 @@ function emit_picture.values(state)
     keeps_fractions = given.fractions, scale = c.double(given.scale),
     mean = floats(given.mean), deviation = floats(given.std), answer = answer.kind,
     input = math.max(inputs[patch and "features" or "image"] or 0, inputs.source_image, 0),
-    output = answer.output, similarity = answer.similarity or false,
+    output = answer.output, has_calls = true, similarity = answer.similarity or false,
     label_list = words.map(spec.labels or {}, c.string), label_function = "ATTN2C_" .. answer.label_function }
 end
 

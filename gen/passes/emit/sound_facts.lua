@@ -33,7 +33,8 @@ function emit_facts.values(state)
     input = math.max(answer.inputs.features or answer.inputs.hidden or 0, 0), output = answer.output,
     has_speech = emit_facts.has_speech(state), label_function = "ATTN2C_" .. answer.label_function,
     rate = sound and sound.rate or false, hop = sound and sound.hop or false, least_samples = least_samples,
-    most_samples = most_samples }
+    most_samples = most_samples, has_calls = not state.primary.spec.symbols.rows.is_open, patch = false,
+    similarity = false }
 end
 
 return emit_facts

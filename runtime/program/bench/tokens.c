@@ -74,14 +74,12 @@ int attn2c_bench_tokens_call(attn2c_context *context, const attn2c_bench_tokens 
 int attn2c_bench_tokens_otherwise(attn2c_context *context, const attn2c_bench_tokens *of, float *logits) {
   const int64_t width = attn2c_logits_width(context->model->descriptor);
   const int64_t last = of->position + of->count - 1, back = attn2c_lesser(last, BACK);
-  int status = ATTN2C_OK;
-  for (int64_t i = 0; i < of->sequences && status == ATTN2C_OK; i++) {
-    status = attn2c_rewind(context, i, last - back);
-    if (status == ATTN2C_OK)
-      status =
-          attn2c_prefill(context, i, of->ids + last - back, back + 1, ATTN2C_LOGITS_LAST, logits + i * width);
+  for (int64_t i = 0; i < of->sequences; i++) {
+    ATTN2C_TRY(attn2c_rewind(context, i, last - back));
+    ATTN2C_TRY(
+        attn2c_prefill(context, i, of->ids + last - back, back + 1, ATTN2C_LOGITS_LAST, logits + i * width));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const int32_t *origins,

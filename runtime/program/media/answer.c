@@ -3,9 +3,9 @@
 #include "program/media/command.h"
 
 static attn2c_labels labels_of(const attn2c_media_answer *answer) {
-  return (attn2c_labels){.names = answer->media->labels,
-                         .count = answer->media->label_count,
-                         .function = answer->media->function,
+  return (attn2c_labels){.names = answer->media->facts->labels,
+                         .count = answer->media->facts->label_count,
+                         .function = answer->media->facts->function,
                          .width = answer->width,
                          .top = answer->top};
 }
@@ -30,7 +30,7 @@ static int has_labels(attn2c_answer kind) {
 }
 
 int attn2c_media_write_text(const attn2c_media_answer *answer, attn2c_pick *picks, FILE *out) {
-  const attn2c_answer kind = answer->media->answer;
+  const attn2c_answer kind = answer->media->facts->answer;
   const attn2c_labels labels = labels_of(answer);
   for (int64_t row = 0; row < answer->rows; row++) {
     const float *values = answer->values + row * answer->width;
@@ -53,8 +53,9 @@ static int add_rows(const attn2c_media_answer *answer, attn2c_pick *picks, json_
   for (int64_t row = 0; row < answer->rows && !failed; row++) {
     const float *values = answer->values + row * answer->width;
     json_t *each =
-        has_labels(answer->media->answer) ? json_object() : attn2c_json_numbers(values, answer->width);
-    if (each && has_labels(answer->media->answer)) failed |= attn2c_labels_json(&labels, values, picks, each);
+        has_labels(answer->media->facts->answer) ? json_object() : attn2c_json_numbers(values, answer->width);
+    if (each && has_labels(answer->media->facts->answer))
+      failed |= attn2c_labels_json(&labels, values, picks, each);
     failed |= json_array_append_new(list, each) != 0;
   }
   return failed | (json_object_set_new(object, "rows", list) != 0);
@@ -73,7 +74,7 @@ int attn2c_media_write_json(const attn2c_media_answer *answer, attn2c_pick *pick
   const attn2c_labels labels = labels_of(answer);
   int failed = 0;
   json_t *object = begin_object(answer, &failed);
-  switch (answer->media->answer) {
+  switch (answer->media->facts->answer) {
   case ATTN2C_ANSWER_LABEL:
     failed |= attn2c_labels_json(&labels, answer->values, picks, object);
     break;

@@ -58,11 +58,11 @@ static const attn2c_tensor *tensor_of(const job *job, const array *array) {
 
 static int scores_texts(const job *job) { return job->arguments->text_count > 0; }
 
-static array *answer_of(const job *job) { return &job->arrays[job->media->output]; }
+static array *answer_of(const job *job) { return &job->arrays[job->media->facts->output]; }
 
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
-  const attn2c_answer answer = job->media->answer;
+  const attn2c_answer answer = job->media->facts->answer;
   const char *option = job->media->kind->option, *many = job->media->kind->many;
   const size_t before = job->message->used;
   const char *faults[12];
@@ -120,7 +120,7 @@ static int read_against(job *job) {
 
 /* Writes the cosines of an input's embedding with the embeddings of --against. */
 static void compare(const job *job, const float *embedding, float *cosines) {
-  const int64_t width = job->arrays[job->media->output].each;
+  const int64_t width = job->arrays[job->media->facts->output].each;
   for (int64_t i = 0; i < job->against_count; i++)
     cosines[i] = (float)attn2c_cosine(embedding, job->against + i * width, width);
 }
@@ -142,7 +142,7 @@ static int write_cosines(const job *job) {
   const int64_t shape[2] = {job->done, job->against_count};
   float *cosines = malloc((size_t)(shape[0] * shape[1]) * sizeof *cosines);
   if (!cosines) return attn2c_fail(job->message, ATTN2C_MEMORY, "--against: no memory for the cosines");
-  const array *answer = &job->arrays[job->media->output];
+  const array *answer = &job->arrays[job->media->facts->output];
   for (int64_t i = 0; i < job->done; i++)
     compare(job, answer->values + i * answer->each, cosines + i * shape[1]);
   const int status = attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, cosines, job->message);
@@ -174,7 +174,7 @@ static int bind(job *job) {
 
 /* Returns the sizes of the model's calls. */
 static const attn2c_lengths *lengths_of(const job *job) {
-  return job->model->is_open ? job->model->lengths : job->media->calls;
+  return job->model->is_open ? job->model->lengths : job->media->facts->calls;
 }
 
 /* Returns the extent of an axis for one input, of `rows` rows in a model of any length. */
@@ -207,9 +207,9 @@ static int list_arrays(job *job) {
     return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
   for (int i = 0; i < job->array_count; i++) {
     array *array = &job->arrays[i];
-    array->tensor = i < entry->output_count ? entry->outputs[i] : entry->inputs[job->media->input];
+    array->tensor = i < entry->output_count ? entry->outputs[i] : entry->inputs[job->media->facts->input];
     const int is_input = i == entry->output_count;
-    array->axes = is_input ? &lengths->inputs[job->media->input] : &lengths->outputs[i];
+    array->axes = is_input ? &lengths->inputs[job->media->facts->input] : &lengths->outputs[i];
     array->each = elements_of(job, array, lengths->sizes->seq);
   }
   return ATTN2C_OK;
@@ -218,7 +218,8 @@ static int list_arrays(job *job) {
 /* True if an output is needed to score texts. */
 static int is_scored(const job *job, int output) {
   return scores_texts(job) &&
-         (output == job->media->output || (job->media->has_similarity && output == job->media->similarity));
+         (output == job->media->facts->output ||
+          (job->media->facts->has_similarity && output == job->media->facts->similarity));
 }
 
 /* Makes the inputs of a call besides the one that is read. */
@@ -230,9 +231,9 @@ static int list_inputs(job *job) {
   for (int i = 0; i < job->entry->input_count; i++) {
     const attn2c_tensor *tensor = &job->model->tensors[job->entry->inputs[i]];
     const int hides = lengths->inputs[i].hides;
-    if (i == job->media->input) continue;
+    if (i == job->media->facts->input) continue;
     if (hides == ATTN2C_HIDES_NOTHING && i != adapters &&
-        !(job->media->has_shapes && i == job->media->shape_input))
+        !(job->media->facts->has_shapes && i == job->media->facts->shape_input))
       return attn2c_fail(job->message, ATTN2C_USAGE, "%s: the model has another input, too: %s",
                          job->media->kind->option, tensor->name);
     const int64_t count = attn2c_elements(tensor);
@@ -257,12 +258,12 @@ static int open_model(job *job, FILE *notes) {
     const array *array = &job->arrays[i];
     void *values = NULL;
     const int is_input = i == job->entry->output_count;
-    if (is_input || array->is_kept || (job->prints && i == job->media->output) || is_scored(job, i)) {
+    if (is_input || array->is_kept || (job->prints && i == job->media->facts->output) || is_scored(job, i)) {
       values = attn2c_reserve((size_t)(job->batch * array->each) * sizeof(float));
       if (!values) status = ATTN2C_MEMORY;
     }
     if (is_input)
-      job->inputs[job->media->input] = job->input = values;
+      job->inputs[job->media->facts->input] = job->input = values;
     else
       job->outputs[i] = values;
   }
@@ -292,11 +293,11 @@ static float *score(job *job, int64_t at) {
   const size_t count = job->texts.count;
   const int64_t width = answer_of(job)->each;
   float *logits = job->logits + (job->keeps_logits ? (size_t)(job->done + at) * count : 0);
-  const float *embedding = (const float *)job->outputs[job->media->output] + at * width;
+  const float *embedding = (const float *)job->outputs[job->media->facts->output] + at * width;
   double factor = 1.0, added = 0.0;
-  if (job->media->has_similarity) {
-    const int64_t each = job->arrays[job->media->similarity].each;
-    const float *numbers = (const float *)job->outputs[job->media->similarity] + at * each;
+  if (job->media->facts->has_similarity) {
+    const int64_t each = job->arrays[job->media->facts->similarity].each;
+    const float *numbers = (const float *)job->outputs[job->media->facts->similarity] + at * each;
     factor = exp((double)numbers[0]);
     if (each > 1) added = (double)numbers[1];
   }
@@ -320,7 +321,8 @@ static int reserve_logits(job *job, int64_t count) {
 
 static int write_texts(job *job, const attn2c_media_answer *answer, const float *logits) {
   const int top = answer->top > 0 ? answer->top : ATTN2C_MAX_TOP;
-  const int count = attn2c_best(logits, (int64_t)job->texts.count, job->media->function, top, job->picks);
+  const int count =
+      attn2c_best(logits, (int64_t)job->texts.count, job->media->facts->function, top, job->picks);
   return job->arguments->answers == ATTN2C_ANSWERS_JSONL
              ? attn2c_media_write_json_texts(answer, &job->texts, job->picks, count, logits, job->out)
              : attn2c_media_write_texts(answer, &job->texts, job->picks, count, job->out);
@@ -345,7 +347,7 @@ static int write_answers(job *job, int64_t count) {
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
     const int is_json = job->arguments->answers == ATTN2C_ANSWERS_JSONL;
     answer.name = has_names || is_json ? job->items[i].name : NULL;
-    answer.values = (const float *)job->outputs[job->media->output] + i * each;
+    answer.values = (const float *)job->outputs[job->media->facts->output] + i * each;
     if (job->media->write) {
       status = job->media->write(&answer, &job->items[i], job->out);
       continue;
@@ -368,17 +370,17 @@ static int write_answers(job *job, int64_t count) {
 static int compute(job *job, int64_t count) {
   const void *const *inputs = (const void *const *)job->inputs;
   if (count == 0) return ATTN2C_OK;
-  if (job->media->has_shapes) {
+  if (job->media->facts->has_shapes) {
     for (int64_t i = 0; i < count; i++) {
       const int32_t *shape = job->items[i].shape;
-      memcpy((int32_t *)job->inputs[job->media->shape_input] + 2 * i, shape, 2 * sizeof *shape);
-      ((int32_t *)job->inputs[job->media->length_input])[i] = shape[0] * shape[1];
+      memcpy((int32_t *)job->inputs[job->media->facts->shape_input] + 2 * i, shape, 2 * sizeof *shape);
+      ((int32_t *)job->inputs[job->media->facts->length_input])[i] = shape[0] * shape[1];
     }
   }
   const int64_t rows = job->items[0].rows;
   int status = job->model->is_open
                    ? attn2c_sequences_run(job->context, count, NULL, rows, inputs, job->outputs)
-                   : attn2c_batches_run(job->context, job->media->calls, count, inputs, job->outputs);
+                   : attn2c_batches_run(job->context, job->media->facts->calls, count, inputs, job->outputs);
   if (status != ATTN2C_OK) return attn2c_fail(job->message, status, "run: %s", attn2c_strerror(status));
   if (scores_texts(job)) ATTN2C_TRY(score_all(job, count));
   if (job->prints) {

@@ -54,17 +54,7 @@ typedef struct attn2c_media {
   int word_count;
   attn2c_paths paths; /* while the command runs */
   const char *member; /* of an answer in JSON, which has the file's name: "image" */
-  int input;          /* index of the entry's input */
-  int has_shapes;     /* 1: two more inputs have the items' shapes and lengths */
-  int shape_input, length_input;
-  attn2c_answer answer;
-  int output;                /* index of the output that answers */
-  int has_similarity;        /* as in attn2c_picture_facts */
-  int similarity;            /* as in attn2c_picture_facts */
-  const char *const *labels; /* NULL: labels are numbers */
-  int label_count;
-  attn2c_label_function function;
-  const attn2c_lengths *calls; /* how a number of inputs becomes calls; a model of any length has its own */
+  const attn2c_media_facts *facts;
   void *from;
   /* Writes the next input. item->name is NULL after the last. Returns any attn2c_status, with a line. */
   int (*next)(struct attn2c_media *media, attn2c_context *context, float *input, attn2c_item *item,

@@ -359,7 +359,7 @@ void attn2c_media_predict(attn2c_server *server, attn2c_exchange *exchange, cons
   attn2c_request r;
   attn2c_media_job *job = attn2c_media_job_of(server, exchange, read_inputs, &r);
   const attn2c_answer answers =
-      &attn2c_the_pictures ? attn2c_the_picture_facts->answer : attn2c_the_sound_facts->answer;
+      &attn2c_the_pictures ? attn2c_the_picture_facts->media->answer : attn2c_the_sound_facts->media->answer;
   (void)given;
   if (!job) return;
   if (answers == ATTN2C_ANSWER_LABEL) job->arguments.top = ATTN2C_MAX_TOP;

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-static int is_embedding(void) { return attn2c_the_picture_facts->answer == ATTN2C_ANSWER_EMBEDDING; }
+static int is_embedding(void) { return attn2c_the_picture_facts->media->answer == ATTN2C_ANSWER_EMBEDDING; }
 
 /* True if a picture is that of a text's page: the routes of texts take it. */
 static int is_of_pages(const attn2c_server *server) {

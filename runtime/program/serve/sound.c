@@ -12,7 +12,7 @@ enum { JSON, TEXT, SRT, VTT, VERBOSE };
 
 static int writes(const attn2c_server *server) {
   (void)server;
-  return &attn2c_the_speech || attn2c_the_sound_facts->answer == ATTN2C_ANSWER_SPEECH;
+  return &attn2c_the_speech || attn2c_the_sound_facts->media->answer == ATTN2C_ANSWER_SPEECH;
 }
 
 static int translates(const attn2c_server *server) {
@@ -20,7 +20,7 @@ static int translates(const attn2c_server *server) {
 }
 
 static int embeds(const attn2c_server *server) {
-  return !writes(server) && attn2c_the_sound_facts->answer == ATTN2C_ANSWER_EMBEDDING;
+  return !writes(server) && attn2c_the_sound_facts->media->answer == ATTN2C_ANSWER_EMBEDDING;
 }
 
 static int predicts(const attn2c_server *server) { return !writes(server) && !embeds(server); }

@@ -28,7 +28,7 @@ typedef struct {
   int all, cut;   /* sounds; those whose end the model does not hear */
 } sounds;
 
-static int is_speech(const sounds *s) { return s->facts->answer == ATTN2C_ANSWER_SPEECH; }
+static int is_speech(const sounds *s) { return s->facts->media->answer == ATTN2C_ANSWER_SPEECH; }
 
 /* Finds the next samples of a sound that go together. */
 static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *message) {
@@ -62,7 +62,8 @@ static int fill_input(sounds *s, attn2c_context *context, const float *samples, 
                       attn2c_item *item, attn2c_message *message) {
   const attn2c_sound_facts *facts = s->facts;
   const char *name = item->name;
-  const int is_open = s->model->is_open, input_of = attn2c_primary_entry(s->model)->inputs[facts->input];
+  const int is_open = s->model->is_open,
+            input_of = attn2c_primary_entry(s->model)->inputs[facts->media->input];
   const int64_t most = is_open ? s->model->lengths->sizes->seq : s->model->tensors[input_of].shape[1];
   item->rows = facts->rows(count);
   if (count < facts->least || item->rows < 1)
@@ -185,7 +186,7 @@ static int check_usage(const sounds *s, attn2c_message *message) {
 
 static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
                const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message) {
-  const int is_text = facts->answer == ATTN2C_ANSWER_SPEECH;
+  const int is_text = facts->media->answer == ATTN2C_ANSWER_SPEECH;
   sounds s = {
       .model = model,
       .facts = facts,
@@ -195,13 +196,7 @@ static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
                         .words = arguments->audios,
                         .word_count = arguments->audio_count,
                         .member = "audio",
-                        .input = facts->input,
-                        .answer = facts->answer,
-                        .output = facts->output,
-                        .labels = facts->labels,
-                        .label_count = facts->label_count,
-                        .function = facts->function,
-                        .calls = facts->calls,
+                        .facts = facts->media,
                         .from = &s,
                         .next = next_item,
                         .write = is_speech(&s) ? write_speech : NULL};

@@ -25,13 +25,12 @@ static int cut_piece(attn2c_text_work *work, int (*matches)(uint32_t), uint32_t 
 }
 
 int text_cut_characters(attn2c_text_work *work, const text_component *component) {
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < work->pieces.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < work->pieces.count; i++) {
     text_piece piece = work->pieces.list[i];
     if (piece.token == TEXT_NONE)
-      status = cut_piece(work, classes[component->number], component->flags, piece);
+      ATTN2C_TRY(cut_piece(work, classes[component->number], component->flags, piece));
     else
-      status = text_piece_add(&work->next_pieces, piece.begin, piece.end, piece.token);
+      ATTN2C_TRY(text_piece_add(&work->next_pieces, piece.begin, piece.end, piece.token));
   }
-  return status;
+  return ATTN2C_OK;
 }
