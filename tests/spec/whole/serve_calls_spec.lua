@@ -253,7 +253,7 @@ describe("answers over HTTP", function()
     local _, pipeline = server:ask("/", { inputs = { question = question, context = text } })
     assert.same({ answer.answer, answer.begin, answer["end"] },
       { pipeline.answer, pipeline.start, pipeline["end"] })
-    for field, value in pairs { raw_scores = true, top_k = 2, candidate_labels = { "a" } } do
+    for field, value in pairs { raw_scores = true, top_k = 2, candidate_labels = { "a" }, align_to_words = true } do
       local code, refused = server:ask("/", { inputs = { question, text }, parameters = { [field] = value } })
       assert.same({ 400, field .. ": is not supported" }, { code, refused.error:match("^[%w_]+: is not supported") })
     end

@@ -21,6 +21,10 @@ static int ranks(const attn2c_server *server) {
   return is_called(server) && has_labels(server) && server->text->width == 1;
 }
 
+static int is_sparse(const attn2c_server *server) {
+  return is_called(server) && answer_of(server) == ATTN2C_ANSWER_LEXICAL;
+}
+
 static int predicts(const attn2c_server *server) {
   return is_called(server) && !embeds(server) && answer_of(server) != ATTN2C_ANSWER_STATES;
 }
@@ -71,6 +75,16 @@ static void embed(attn2c_server *server, attn2c_exchange *exchange, const json_t
   read_scaling(server, &r, job, 1);
   job->is_single = 0;
   job->write = attn2c_reply_lists;
+  attn2c_text_job_submit(server, &r, job);
+}
+
+static void embed_sparse(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_request r = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS, NULL);
+  if (!job) return;
+  attn2c_text_job_options(server, &r, job);
+  job->work.gets = ATTN2C_GETS_ANSWER;
+  job->write = attn2c_reply_sparse;
   attn2c_text_job_submit(server, &r, job);
 }
 
@@ -164,7 +178,7 @@ static void read_labels(attn2c_request *r, attn2c_texts_work *work) {
 /* Options of Hugging Face's pipelines that are not supported and would change an answer. */
 static const attn2c_lacking lacking_in_pipelines[] = {
     {"aggregation_strategy", "\"none\"", NULL},
-    {"align_to_words", "true", NULL},
+    {"align_to_words", "false", "answers end where tokens do"},
     {.names = "candidate_labels hypothesis_template targets stride ignore_labels doc_stride max_answer_len "
               "max_question_len max_seq_len handle_impossible_answer"},
     {.names = NULL}};
@@ -370,6 +384,7 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_POST, "/v2/rerank", rerank_documents, OPENAI, ranks},
     {ATTN2C_HTTP_POST, "/embed", embed, TEI, embeds},
     {ATTN2C_HTTP_POST, "/embed_all", embed_all, TEI, has_rows},
+    {ATTN2C_HTTP_POST, "/embed_sparse", embed_sparse, TEI, is_sparse},
     {ATTN2C_HTTP_POST, "/rerank", rerank, TEI, ranks},
     {ATTN2C_HTTP_POST, "/predict", predict, TEI, predicts},
     {ATTN2C_HTTP_POST, "/similarity", similarity, TEI, embeds},
