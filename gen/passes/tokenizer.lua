@@ -5,7 +5,8 @@
 -- nil). After: state.tokenizer = { tables (bytes), tokens (one more than the largest number), made (what names the
 -- file's places in faults), written: the tables of the texts that the model writes, if they are others,
 -- query_weights: the weights of a query's tokens as bytes, or nil, mask, bos, cls,
--- pad (numbers of special tokens, or nil), pads_left (the file that says that padding is before texts, or nil),
+-- pad (numbers of special tokens, or nil), prefix (of tokens that go on a word), pads_left (the file that says that
+-- padding is before texts, or nil),
 -- languages (text/languages.lua, or nil) }, or nil; state.chat = { the tables of the chat template
 -- (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
 local dump = require("common.dump")
@@ -120,6 +121,7 @@ function pass.run(state)
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad, pads_left = made.pads_left,
+    prefix = made.model.prefix,
     query_weights = query_weights_of(state, state.spec.query_weights),
     specials = made.specials, late = late_tokens(state.spec.late_interaction, made),
     spans = span_tokens(of_spans, made),

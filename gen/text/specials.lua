@@ -3,7 +3,7 @@
 -- The folder's files name them. Otherwise they are BERT's or RoBERTa's.
 local specials = {}
 
-local usual = { { mask = "[MASK]", cls = "[CLS]" }, { mask = "<mask>", cls = "<s>" } }
+local usual = { { mask = "[MASK]", cls = "[CLS]", unk = "[UNK]" }, { mask = "<mask>", cls = "<s>", unk = "<unk>" } }
 
 -- Classes of tokenizers whose special tokens are only those that their files name.
 local plain = { PreTrainedTokenizerFast = true, TokenizersBackend = true }
@@ -37,6 +37,7 @@ function specials.find(state, config, map, model)
     if mask then
       found.mask = found.mask or mask
       found.cls = found.cls or (has_own and find(names.cls) or nil)
+      found.unk = found.unk or (has_own and find(names.unk) or nil)
     end
   end
   return found

@@ -37,6 +37,8 @@ class _Facts(NamedTuple):
     labels: Tuple[str, ...]
     mask_token: int
     cls_token: int
+    unknown_token: int
+    prefix: str  # of tokens that go on a word, such as "##"
     similarity: str  # of embeddings: cosine, dot, euclidean or manhattan
 
 
@@ -169,6 +171,15 @@ class _OfTexts(_Pipeline):
         """True if a token of a text has a label of its own."""
         return bool(tokens.sources[i] != 2)
 
+    def _goes_on(self, text: Any, tokens: Tokens, i: int) -> bool:
+        """True if a token goes on the word before it, as transformers' pipeline takes it."""
+        start, end = (int(each) for each in tokens.places[i, 2:])
+        if tokens.ids[i] == self._facts.unknown_token:
+            return False
+        if self._facts.prefix:
+            return len(self.model.decode(tokens.ids[i:i + 1], False)) != end - start
+        return start > 0 and " " not in _part(text, start - 1, start + 1)
+
     def _some(self, tokens: Tokens, kept: NDArray[np.bool_]) -> Tokens:
         """The tokens that are kept."""
         return Tokens(tokens.ids[kept], tokens.types[kept], tokens.places[kept], tokens.sources[kept], 0)
@@ -189,6 +200,9 @@ class _OfPages(_OfTexts):
     def _has_answer(self, text: Any, tokens: Tokens, i: int) -> bool:
         inside = i > 0 and tokens.sources[i] == tokens.sources[i - 1] and tokens.places[i, 1] == tokens.places[i - 1, 1]
         return super()._has_answer(text, tokens, i) and not (isinstance(text, Page) and inside)
+
+    def _goes_on(self, text: Any, tokens: Tokens, i: int) -> bool:
+        return not isinstance(text, Page) and super()._goes_on(text, tokens, i)
 
     def _some(self, tokens: Tokens, kept: NDArray[np.bool_]) -> Tokens:
         made = PageTokens(*super()._some(tokens, kept))
@@ -333,29 +347,69 @@ class _Classifying(_Pipeline):
         return [each[0] for each in made] if top_k is None else made
 
 
+class _Entailing(_Classifying, _OfTexts):
+    """The functions of a model that says whether one text follows from another."""
+
+    def zero_shot(self, texts: Any, candidate_labels: Union[str, Sequence[str]],
+                  hypothesis_template: str = "This example is {}.", multi_label: bool = False,
+                  batch_size: int = 32) -> List[List[Tuple[str, float]]]:
+        """For each text the labels and their probabilities, the best first: [[(label, score), ...], ...]. A label's score
+        is how much the template with the label in place of {} follows from the text. multi_label: each label has a
+        probability of its own; otherwise their sum is 1. candidate_labels: a list, or a str with commas."""
+        split = candidate_labels.split(",") if isinstance(candidate_labels, str) else candidate_labels
+        names = [each.strip() if isinstance(each, str) else _refuse_value("candidate_labels", each, "texts")
+                 for each in _list("candidate_labels", split)]
+        made = [hypothesis_template.format(name) for name in names]
+        if not names or made[0] == hypothesis_template:
+            raise ValueError("candidate_labels, hypothesis_template: labels, and {} in their place, are needed")
+        listed: List[Text] = [texts] if _is_one(texts) else _list("texts", texts)
+        scores = self._answers([(text, each) for text in listed for each in made], batch_size)
+        entails = [each.lower().startswith("entail") for each in self._facts.labels].index(True)
+        scores = scores.reshape(len(listed), len(names), scores.shape[-1])
+        if _flag("multi_label", multi_label) or len(names) == 1:
+            shares = _probabilities(scores[..., [-1 if entails == 0 else 0, entails]], "softmax")[..., 1]
+        else:
+            shares = _probabilities(scores[..., entails], "softmax")
+        return [[(names[i], float(row[i])) for i in _best(row, None)] for row in shares]
+
+
 class _Tagging(_OfTexts):
     """The functions of a model that gives labels to the tokens of a text."""
 
     def tag(self, texts: Any, aggregation_strategy: str = "none", batch_size: int = 32) -> List[List[Dict[str, Any]]]:
         """The tokens of each text whose label is not O: dicts with entity, score, index (of the token), word (its part of
-        the text), start and end (characters). aggregation_strategy: "simple" joins neighbours of one label, as
-        transformers does: entity_group in place of entity, and no index."""
-        if aggregation_strategy not in ("none", "simple"):
-            _refuse_value("aggregation_strategy", aggregation_strategy, "'none' or 'simple'")
+        the text), start and end (characters). aggregation_strategy, as of transformers: "simple" joins neighbours of one
+        label: entity_group in place of entity, and no index. "first", "average" and "max" also give a word one label: that
+        of its first token, of the mean of its tokens' scores, or of its token with the largest score."""
+        if aggregation_strategy not in ("none", "simple", "first", "average", "max"):
+            _refuse_value("aggregation_strategy", aggregation_strategy, "'none', 'simple', 'first', 'average' or 'max'")
+        by_word = aggregation_strategy not in ("none", "simple")
         made: List[List[Dict[str, Any]]] = []
         for text, tokens, scores in self._tokens(texts, batch_size):
-            found = self._entities(text, tokens, _probabilities(scores, self._facts.function))
-            found = _joined(found) if aggregation_strategy == "simple" else found
+            if isinstance(text, tuple):
+                _refuse_value("texts", text, "one text in place of each pair")
+            words: List[List[int]] = []
+            for i in range(len(tokens.ids)):
+                if not self._has_answer(text, tokens, i):
+                    continue
+                if by_word and words and self._goes_on(text, tokens, i):
+                    words[-1].append(i)
+                else:
+                    words.append([i])
+            shares = _probabilities(scores, self._facts.function)
+            found = [self._entity(tokens, each, shares[each], aggregation_strategy) for each in words]
+            found = found if aggregation_strategy == "none" else _joined(found)
             for each in found:
                 each["word"] = _part(text, each["start"], each["end"])
             made.append([each for each in found if each.get("entity", each.get("entity_group")) != "O"])
         return made
 
-    def _entities(self, text: Text, tokens: Tokens, scores: NDArray[Any]) -> List[Dict[str, Any]]:
-        best = scores.argmax(axis=-1)
-        return [{"entity": self._label(int(best[i])), "score": float(scores[i, best[i]]), "index": i, "word": "",
-                 "start": int(tokens.places[i, 2]), "end": int(tokens.places[i, 3])}
-                for i in range(len(tokens.ids)) if self._has_answer(text, tokens, i)]
+    def _entity(self, tokens: Tokens, word: List[int], scores: NDArray[Any], strategy: str) -> Dict[str, Any]:
+        """The label of a word's tokens. scores: their rows."""
+        row = scores.mean(axis=0) if strategy == "average" else scores[scores.max(axis=1).argmax() if strategy == "max" else 0]
+        best = int(row.argmax())
+        return {"entity": self._label(best), "score": float(row[best]), "index": word[0], "word": "",
+                "start": int(tokens.places[word[0], 2]), "end": int(tokens.places[word[-1], 3])}
 
 
 class _Labelling(_OfTexts):
@@ -398,36 +452,42 @@ class _Filling(_OfTexts):
 
     def fill(self, texts: Any, top_k: int = 5, batch_size: int = 8) -> List[Any]:
         """For each text the best tokens in place of its mask token: dicts with score, token, token_str and sequence, the
-        text with it. Of a text with several mask tokens, a list of such lists."""
+        text with it. Of a text with several mask tokens, a list of such lists, whose sequences show special tokens."""
         most, made = _integer("top_k", top_k, 1, None), []
         for i, (_, tokens, scores) in enumerate(self._tokens(texts, batch_size)):
             places = np.flatnonzero(tokens.ids == self._facts.mask_token)
             if not len(places):
                 raise ValueError("texts[%d]: has no mask token, %r" % (i, self.model.decode([self._facts.mask_token], False)))
-            lists = [self._filled(tokens.ids, int(place), _probabilities(scores[place], "softmax"), most) for place in places]
+            lists = [self._filled(tokens.ids, int(place), _probabilities(scores[place], "softmax"), most, len(places) == 1)
+                     for place in places]
             made.append(lists[0] if len(lists) == 1 else lists)
         return made
 
-    def _filled(self, ids: NDArray[Any], place: int, scores: NDArray[Any], most: int) -> List[Dict[str, Any]]:
+    def _filled(self, ids: NDArray[Any], place: int, scores: NDArray[Any], most: int,
+                skips_special: bool) -> List[Dict[str, Any]]:
         made, text = [], ids.copy()
         for token in _best(scores, most):
             text[place] = token
-            made.append({"score": float(scores[token]), "token": token, "token_str": self.model.decode([token]),
-                         "sequence": self.model.decode(text)})
+            made.append({"score": float(scores[token]), "token": token, "token_str": self.model.decode([token], False),
+                         "sequence": self.model.decode(text, skips_special)})
         return made
 
 
 class _Answering(_OfTexts):
     """The functions of a model that finds the answer to a question in a text."""
 
-    def answer(self, question: str, context: Any, max_answer_len: int = 15,
-               doc_stride: Optional[int] = None) -> Dict[str, Any]:
+    def answer(self, question: str, context: Any, max_answer_len: int = 15, doc_stride: Optional[int] = None,
+               top_k: Optional[int] = None, handle_impossible_answer: bool = False) -> Any:
         """The part of `context`, a text or a Page, that answers the question: a dict with score, start, end (characters)
         and answer, which is "" if there is none. A long context is read in windows, which share doc_stride tokens (None:
-        128, or half of a window if that is less). max_answer_len: the most tokens of an answer."""
+        128, or half of a window if that is less). max_answer_len: the most tokens of an answer. top_k: a list of so many
+        answers, the best first; each part is there once. handle_impossible_answer: "" may be an answer, whose score is that
+        of the window in which it is least probable."""
         longest = _integer("max_answer_len", max_answer_len, 1, None)
         stride = None if doc_stride is None else _integer("doc_stride", doc_stride, 0, None)
-        best: Dict[str, Any] = {"score": 0.0, "start": 0, "end": 0, "answer": ""}
+        most = 1 if top_k is None else _integer("top_k", top_k, 1, None)
+        may_be_none, none_score = _flag("handle_impossible_answer", handle_impossible_answer), 1.0
+        scores: Dict[Tuple[int, int], float] = {}
         asked = self._asked(question, context)
         for tokens in self._windows(asked, stride):
             begins, ends = self._spans(asked, tokens)
@@ -437,16 +497,21 @@ class _Answering(_OfTexts):
             counted[none] = True
             if not may.any():
                 continue
-            before, after = (np.where(may, each, -np.inf) for each in (begins, ends))
+            before, after = (np.where(counted, each, -np.inf) - _log_sum(each[counted]) for each in (begins, ends))
+            none_score = min(none_score, float(np.exp(before[none] + after[none]).sum()))
+            before[none] = after[none] = -np.inf
             sums = np.stack([np.concatenate([before[:len(may) - i] + after[i:], np.full(i, -np.inf)])
                              for i in range(min(longest, len(may)))], 1)
-            first, more = divmod(int(sums.argmax()), sums.shape[1])
-            total = sum(float(_log_sum(each[counted])) for each in (begins, ends))
-            score = float(np.exp(sums[first, more] - total))
-            if score > best["score"]:
-                start, end = int(tokens.places[first, 2]), int(tokens.places[first + more, 3])
-                best = {"score": score, "start": start, "end": end, "answer": _part(context, start, end)}
-        return best
+            for best in _best(sums.reshape(-1), most):
+                first, more = divmod(best, sums.shape[1])
+                place, score = (int(tokens.places[first, 2]), int(tokens.places[first + more, 3])), float(np.exp(sums[first, more]))
+                if score > scores.get(place, 0):
+                    scores[place] = score
+        if may_be_none or not scores:
+            scores[0, 0] = none_score if may_be_none else 0.0
+        made = [{"score": scores[place], "start": place[0], "end": place[1], "answer": _part(context, *place)}
+                for place in sorted(scores, key=lambda place: -scores[place])[:most]]
+        return made[0] if top_k is None else made
 
     def _spans(self, asked: Any, tokens: Tokens) -> List[NDArray[np.float64]]:
         names = (self._facts.output, self._facts.second)

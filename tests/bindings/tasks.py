@@ -45,6 +45,11 @@ def pipeline(name):
     return module.Pipeline(GOLDENS / name), texts, answers
 
 
+def pipeline_said(name):
+    """What transformers' own pipeline says."""
+    return json.loads((GOLDENS / name / "pipeline.json").read_text())
+
+
 def near(got, wanted, least=2e-5):
     return np.allclose(got, wanted, rtol=1e-4, atol=least)
 
@@ -76,6 +81,16 @@ def texts():
             refuses(ValueError, "texts[1]: 5, but a str", of.classify, ["a", 5])
             refuses(ValueError, "top_k: is 0", of.classify, ["a"], top_k=0)
             refuses(ValueError, "batch_size: is 0", of.classify, ["a"], batch_size=0)
+
+    of, texts, answers = pipeline("entailment")
+    with of:
+        for said in pipeline_said("entailment"):
+            (got,) = of.zero_shot(said["text"], said["labels"], said["template"], said["multi_label"])
+            assert [label for label, _ in got] == [label for label, _ in said["found"]], (said, got)
+            assert near([score for _, score in got], [score for _, score in said["found"]]), (said, got)
+        refuses(ValueError, "candidate_labels, hypothesis_template: ", of.zero_shot, ["a"], ["b"], "It is.")
+        refuses(ValueError, "candidate_labels, hypothesis_template: ", of.zero_shot, ["a"], [])
+        assert of.zero_shot([], ["b", "c"]) == [] and not hasattr(module_of("sequence"), "zero_shot")
 
     of, texts, answers = pipeline("many")
     with of:
@@ -129,10 +144,14 @@ def texts():
             assert all(each["word"] == text[each["start"]:each["end"]] for each in got)
             assert [each["word"].encode() for each in got] == [
                 text.encode()[each["begin"]:each["end"]] for each in wanted], text
-            groups = of.tag([text], aggregation_strategy="simple")[0]
-            assert sum(len(each["word"]) for each in groups) >= sum(each["word"] != "" for each in got) - len(got)
-            assert all(set(each) == {"entity_group", "score", "word", "start", "end"} for each in groups)
-        refuses(ValueError, "aggregation_strategy: 'max'", of.tag, texts, "max")
+        refuses(ValueError, "aggregation_strategy: 'last'", of.tag, texts, "last")
+        refuses(ValueError, "texts: ('a', 'b'), but one text", of.tag, [("a", "b")])
+        of._facts = of._facts._replace(labels=("B-Y", *of._facts.labels[1:]))  # as the pipeline had them
+        for said in pipeline_said("token"):
+            (got,) = of.tag([said["text"]], said["strategy"])
+            for each, wanted in zip(got, said["found"], strict=True):
+                assert set(each) == set(wanted) and near(each["score"], wanted["score"]), (said["strategy"], each, wanted)
+                assert all(each[key] == wanted[key] for key in each if key not in ("score", "word")), (each, wanted)
 
     of, texts, answers = pipeline("masked")
     with of:
@@ -144,7 +163,9 @@ def texts():
             for mask, found in zip(answer["masks"], got if len(answer["masks"]) > 1 else [got]):
                 assert [each["token"] for each in found] == [each["id"] for each in mask["tokens"][:3]]
                 assert near([each["score"] for each in found], [each["score"] for each in mask["tokens"][:3]])
-                assert all(each["token_str"] in each["sequence"] or "\ufffd" in each["token_str"] for each in found)
+        for said in pipeline_said("masked"):
+            both = of.fill([said["text"]], 3)[0], said["found"]
+            assert near(*([each.pop("score") for each in np.ravel(found)] for found in both)) and both[0] == both[1], both
 
     for name in built("question", "windows"):
         of, texts, answers = pipeline(name)
@@ -153,7 +174,12 @@ def texts():
                 got = of.answer(question, context)
                 assert near(got["score"], wanted["score"], 1e-6), (name, question, got, wanted)
                 assert got["answer"] == wanted["answer"] == context[got["start"]:got["end"]]
+            for (question, context), wanted in zip(texts, pipeline_said(name)):
+                got = of.answer(question, context, top_k=5, handle_impossible_answer=True)[:len(wanted)]
+                assert near(*([each.pop("score") for each in list_] for list_ in (got, wanted)), 1e-6) and got == wanted, got
+            assert not [each for each in of.answer(*texts[0], top_k=3) if each["end"] == 0]
             refuses(ValueError, "max_answer_len: is 0", of.answer, "a", "b", max_answer_len=0)
+            refuses(ValueError, "top_k: is 0", of.answer, "a", "b", top_k=0)
         if name == "windows":
             for stride in 0, 5:
                 lines = (GOLDENS / name / ("answers_%d.jsonl" % stride)).read_text().splitlines()

@@ -36,7 +36,7 @@ class Mixture(nn.Module):
         return torch.einsum("besf,efo,bse->bso", inner, w2, each) + self.experts.bias
 
 
-class NomicMoeModel(hf.NomicBertModel):
+class NomicMoeModel(getattr(hf, "NomicBertModel", object)):  # transformers 4 has none, which texts.py --pipeline runs
     def __init__(self, config, *args, **kwargs):
         super().__init__(config, *args, **kwargs)
         for number, layer in enumerate(self.layers):

@@ -12,7 +12,9 @@ tests/text/goldens, texts, and what transformers makes of them.
 
     texts.py            writes all cases
     texts.py CASE ...   only these
-    texts.py --pipeline compares the answers to questions with the pipeline's of transformers 4.57.6 (5 has none)
+    texts.py --pipeline compares the answers to questions with the pipeline's of transformers 4.57.6 (5 has none), and
+                        writes its pipeline.json
+    texts.py --pipelines writes pipeline.json of the others by transformers 5
 
 Run with Python 3.11, torch 2.15.0, transformers 5.23.0, tokenizers 0.23.3, numpy 2.4.6, safetensors 0.8.0,
 sentence-transformers 6.2.0.
@@ -438,6 +440,31 @@ def write(name):
     (folder / "generation_config.json").unlink(missing_ok=True)
 
 
+def of_fits(tokenizer, texts):
+    return [text for text in texts if text and len(tokenizer(text)["input_ids"]) <= MOST]
+
+
+def write_pipelines():
+    """pipeline.json: what transformers' own pipelines say of tokens, masks and labels that come with the call."""
+    def write_json(name, made):
+        lines = ",\n".join(json.dumps(each, default=float) for each in made)
+        (HERE / "texts" / name / "pipeline.json").write_text(f"[{lines}]\n")
+
+    tags, fills, follows = (hf.pipeline(task, str(HERE / "texts" / name), dtype=torch.float32) for task, name in (
+        ("token-classification", "token"), ("fill-mask", "masked"), ("zero-shot-classification", "entailment")))
+    tags.model.config.id2label[0] = "B-Y"  # every token has it; labels O would be left out
+    write_json("token", [{"text": text, "strategy": strategy, "found": tags(text, aggregation_strategy=strategy)}
+                         for strategy in ("none", "simple", "first", "average", "max")
+                         for text in of_fits(tags.tokenizer, TEXTS)])
+    write_json("masked", [{"text": text, "found": fills(text, top_k=3)} for text in CASES["masked"][3][:3]])
+    follows.tokenizer.pad_token, follows.tokenizer.model_max_length = "[PAD]", MOST
+    write_json("entailment", [
+        {"text": text, "labels": labels, "multi_label": multi, "template": template, "found": [*zip(said["labels"], said["scores"])]}
+        for text in (TEXTS[0], TEXTS[1], TEXTS[5]) for labels in (["dogs", "one"], "x, naïve,is it") for multi in (False, True)
+        for template in ("{}?", "It is {}.")
+        for said in [follows(text, candidate_labels=labels, multi_label=multi, hypothesis_template=template)]])
+
+
 def compare_pipeline():
     # It adds up the scores of equal answers in several windows, which are then no probabilities.
     hf.QuestionAnsweringPipeline.get_answer = lambda *_: None
@@ -452,12 +479,22 @@ def compare_pipeline():
                 got = json.loads(line)
                 assert want["answer"] == got["answer"] and abs(want["score"] - got["score"]) < 1e-6, (want, got)
                 assert byte_places(context, want["start"], want["end"]) == (got["begin"], got["end"]), (want, got)
+        made = []
+        for question, context in zip(*CASES[name][3:]):
+            made.append([])
+            for each in asks(question=question, context=context, max_seq_len=MOST, align_to_words=False, top_k=5,
+                             handle_impossible_answer=True, doc_stride=stride_of(asks.tokenizer, question, None)):
+                if each["score"] > 0 and (each["start"], each["end"]) not in [(a["start"], a["end"]) for a in made[-1]]:
+                    made[-1].append(each) # windows share places
+        (folder / "pipeline.json").write_text("[" + ",\n".join(json.dumps(each) for each in made) + "]\n")
         print(name)
 
 
 def main():
     if sys.argv[1:] == ["--pipeline"]:
         return compare_pipeline()
+    if sys.argv[1:] == ["--pipelines"]:
+        return write_pipelines()
     torch.manual_seed(0)
     for name in sys.argv[1:] or CASES:
         write(name)

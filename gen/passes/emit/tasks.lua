@@ -8,11 +8,12 @@ local words = require("common.words")
 local emit_tasks = {}
 
 -- The classes of a pipeline, and the functions that they give the module, by what the model takes and by the kind of
--- its answer. SCORE: one label.
+-- its answer. SCORE: one label. ENTAILS: one of the labels says that a text follows from another.
 local of = {
   texts = {
     EMBEDDING = { { "Searching", "OfTexts" }, { "encode", "similarity", "rank" } },
     LABEL = { { "Classifying", "OfTexts" }, { "classify" } },
+    ENTAILS = { { "Entailing" }, { "classify", "zero_shot" } },
     SCORE = { { "Scoring" }, { "predict", "rank" } },
     TOKENS = { { "Tagging" }, { "tag" } },
     MASKED = { { "Filling" }, { "fill" } },
@@ -37,6 +38,11 @@ local translating = { { "Translating" }, { "generate", "translate" } }
 local captioning = { { "Captioning" }, { "caption" } }
 local listening = { { "Listening" }, { "transcribe" } }
 
+local function entails(labels)
+  for _, label in ipairs(labels or {}) do if label:lower():find("^entail") then return true end end
+  return false
+end
+
 -- Returns the classes and functions of a model, or nil.
 local function entry_of(state)
   local spec, answer = state.spec, state.primary.graph.answer
@@ -55,6 +61,7 @@ local function entry_of(state)
   local tensor = state.primary.graph.tensors[state.primary.graph.entry.outputs[answer.output + 1]]
   local kind = answer.kind == "LABEL" and tensor.shape[#tensor.shape] == 1 and "SCORE" or answer.kind
   if kind == "SPAN" and not state.primary.spec.symbols.rows.is_open and not is_page then return nil end
+  if kind == "LABEL" and takes == "texts" and not is_page and entails(spec.labels) then kind = "ENTAILS" end
   local found = of[takes][kind]
   if not found or not emit_text.most_side(state) then return found end
   return { words.append({ "OfPages" }, found[1]), found[2] }
@@ -85,6 +92,7 @@ function emit_tasks.values(state, literal, tuple)
     facts = table.concat({ tuple(inputs), literal(output(answer.output)),
       literal(answer.kind == "SPAN" and output(answer.second) or ""), literal(functions[answer.label_function]),
       tuple(state.spec.labels or {}), literal(tokenizer.mask or -1), literal(tokenizer.cls or -1),
+      literal((tokenizer.specials or {}).unk or -1), literal(tokenizer.prefix or ""),
       literal(state.spec.similarity or "cosine") }, ", ") }
 end
 

@@ -282,6 +282,10 @@ static void read_json(attn2c_request *r, attn2c_media_job *job,
   }
   json_decref(job->given);
   r->given = job->given = given;
+  if (r->exchange->route->errors == ATTN2C_ERRORS_TEI && !attn2c_request_spread(r->exchange, given)) {
+    r->failed = 1;
+    return;
+  }
   note_fields(r, job);
   read(r, job);
 }
@@ -355,6 +359,15 @@ static void reply_labels(attn2c_media_job *job) {
   attn2c_serve_reply(job->job.exchange, 200, replies, failed);
 }
 
+/* Fields of other servers that are not supported and would change an answer. */
+static const attn2c_lacking lacking_in_labels[] = {{.names = "raw_scores function_to_apply candidate_labels"},
+                                                   {.names = NULL}};
+static const attn2c_lacking lacking_in_embeddings[] = {
+    {"dimensions", NULL, "embeddings are whole"},
+    {"normalize normalized normalize_embeddings", "null", "embeddings are as the model has them"},
+    {.names = "instruction task task_type prompt prompt_name"},
+    {.names = NULL}};
+
 void attn2c_media_predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r;
   attn2c_media_job *job = attn2c_media_job_of(server, exchange, read_inputs, &r);
@@ -362,7 +375,14 @@ void attn2c_media_predict(attn2c_server *server, attn2c_exchange *exchange, cons
       &attn2c_the_pictures ? attn2c_the_picture_facts->media->answer : attn2c_the_sound_facts->media->answer;
   (void)given;
   if (!job) return;
-  if (answers == ATTN2C_ANSWER_LABEL) job->arguments.top = ATTN2C_MAX_TOP;
+  int64_t top = ATTN2C_MAX_TOP;
+  if (answers == ATTN2C_ANSWER_LABEL) {
+    attn2c_request_integer(&r, "top_k", 1, ATTN2C_MAX_TOP, &top);
+    job->arguments.top = (int)top;
+  } else {
+    attn2c_request_lacks(&r, "top_k", "answers of this model are whole");
+  }
+  attn2c_request_lacks_each(&r, lacking_in_labels);
   job->reply = reply_labels;
   attn2c_media_job_submit(server, &r, job);
 }
@@ -401,7 +421,7 @@ void attn2c_media_embed(attn2c_server *server, attn2c_exchange *exchange, const 
   (void)given;
   if (!job) return;
   attn2c_request_word(&r, "encoding_format", "float or base64", &job->is_base64);
-  attn2c_request_lacks(&r, "dimensions", "embeddings are whole");
+  attn2c_request_lacks_each(&r, lacking_in_embeddings);
   job->reply = reply_embeddings;
   attn2c_media_job_submit(server, &r, job);
 }

@@ -135,6 +135,27 @@ void attn2c_request_ignore_others(attn2c_exchange *exchange, const char *of, con
   }
 }
 
+int attn2c_request_spread(attn2c_exchange *exchange, json_t *given) {
+  json_auto_t *parameters = json_incref(json_object_get(given, "parameters"));
+  const char *name;
+  json_t *value;
+  if (!json_is_object(parameters)) return 1;
+  json_object_del(given, "parameters");
+  json_object_foreach(parameters, name, value) {
+    const json_t *other = json_object_get(given, name);
+    if (json_is_null(value)) continue;
+    if (other && !json_is_null(other) && !json_equal(value, other)) {
+      attn2c_serve_refuse(exchange, 400, "parameters", NULL,
+                          "parameters: %.60s has another value than beside them, but one is allowed", name);
+      return 0;
+    }
+    if (json_object_set(given, name, value) == 0) continue;
+    attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the request");
+    return 0;
+  }
+  return 1;
+}
+
 const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other) {
   if (!attn2c_request_field(r, other)) return name;
   if (attn2c_request_field(r, name))

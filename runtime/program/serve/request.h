@@ -41,6 +41,9 @@ void attn2c_request_note_unread(attn2c_exchange *exchange);
  * NAME=TEXT for a text that asks for nothing. */
 void attn2c_request_ignore_others(attn2c_exchange *exchange, const char *of, const json_t *object,
                                   const char *known);
+/* Makes the members of `parameters`, which clients of TEI and Hugging Face send, fields of the request.
+ * Returns 0 if it has refused the request. */
+int attn2c_request_spread(attn2c_exchange *exchange, json_t *given);
 /* Returns the one of two names of a field that is given; refuses both. */
 const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other);
 

@@ -133,29 +133,6 @@ static size_t most_of(const attn2c_server *server, const attn2c_route *route) {
   return route->takes == ATTN2C_TAKES_BYTES || has_pages ? server->most_body : MOST_JSON;
 }
 
-/* Makes the members of `parameters`, which clients of TEI and Hugging Face send, fields of the request.
- * Returns 0 if it has refused the request. */
-static int spread_parameters(attn2c_exchange *exchange, json_t *given) {
-  json_auto_t *parameters = json_incref(json_object_get(given, "parameters"));
-  const char *name;
-  json_t *value;
-  if (!json_is_object(parameters)) return 1;
-  json_object_del(given, "parameters");
-  json_object_foreach(parameters, name, value) {
-    const json_t *other = json_object_get(given, name);
-    if (json_is_null(value)) continue;
-    if (other && !json_is_null(other) && !json_equal(value, other)) {
-      attn2c_serve_refuse(exchange, 400, "parameters", NULL,
-                          "parameters: %.60s has another value than beside them, but one is allowed", name);
-      return 0;
-    }
-    if (json_object_set(given, name, value) == 0) continue;
-    attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the request");
-    return 0;
-  }
-  return 1;
-}
-
 /* Reads the body and calls the route. */
 static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const attn2c_route *route) {
   json_error_t error;
@@ -166,7 +143,7 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
     return;
   }
   json_auto_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
-  if (route->errors == ATTN2C_ERRORS_TEI && given && !spread_parameters(exchange, given)) return;
+  if (route->errors == ATTN2C_ERRORS_TEI && given && !attn2c_request_spread(exchange, given)) return;
   json_auto_t *unread = json_is_object(given) ? json_copy(given) : NULL;
   exchange->unread = unread;
   if (json_is_object(given) && !unread)

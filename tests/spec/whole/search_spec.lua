@@ -12,6 +12,7 @@ local shell = helper.shell
 local NEAR = 1e-5 -- of values of about one, relative to larger ones
 
 local say = require("tests.say").of(folder)
+local serving = require("tests.spec.serving")
 local run, sh, output_of, lines_of, npy = say.run, say.sh, say.output_of, say.lines_of, say.npy
 
 local names = {}
@@ -50,7 +51,8 @@ setup(function()
   local list = {}
   files.make_folder(folder)
   for _, name in ipairs(names) do
-    list[#list + 1] = { name = name, path = goldens .. "/" .. name, words = { "--text" } }
+    list[#list + 1] = { name = name, path = goldens .. "/" .. name,
+      words = { "--text", name == "splade" and "--serve" or nil } }
   end
   dofile(root .. "/tests/cases.lua").programs(folder, list)
 end)
@@ -167,5 +169,19 @@ describe("a model for searching", function()
       assert.equal(2, code, said)
       assert.is_truthy(said:find(case[3], 1, true), said)
     end
+  end)
+
+  it("serves lexical weights as text-embeddings-inference does", function()
+    local server = serving.start(folder, "splade/splade serve --weights " .. shell(goldens .. "/splade"))
+    local status, said = server:ask("/embed_sparse", { inputs = { "cat", "cat mat" } })
+    assert.equal(200, status)
+    for i, text in ipairs { "cat", "cat mat" } do
+      local want = dkjson.decode(output_of(line("splade", "--format jsonl --text-string '" .. text .. "'"))).weights
+      assert.equal(#want, #said[i])
+      for n, each in ipairs(want) do assert.same({ index = each.id, value = each.weight }, said[i][n]) end
+    end
+    assert.same({ said[1] }, select(2, server:ask("/embed_sparse", { inputs = "cat" })))
+    assert.equal(400, (server:ask("/embed_sparse", { inputs = 5 })))
+    server:stop()
   end)
 end)

@@ -169,6 +169,10 @@ describe("embeddings over HTTP", function()
       { "/embed", '{"inputs":"a","input_type":"none"}', 400,
         'input_type: "none", but clear or passage or query is allowed' },
       { "/v1/embeddings", '{"input":"a","add_special_tokens":false}', 400, "add_special_tokens: is not supported" },
+      { "/v1/embeddings", '{"input":"a","normalized":false}', 400, "normalized: is not supported: normalize is" },
+      { "/v1/embeddings", '{"input":"a","task_type":"q"}', 400, "task_type: is not supported: prompt_name is" },
+      { "/v1/embeddings", '{"input":"a","endianness":"big"}', 400,
+        'endianness: "big", but native or little is allowed' },
       { "/rerank", "{}", 404, no_route },
       { "/nothing", "{}", 404, no_route },
       { "/v1/nothing", "{}", 404, no_route },
@@ -205,6 +209,10 @@ describe("rankings over HTTP", function()
       return_documents = true, truncate = true })
     assert.equal(#documents, #ranks)
     assert.equal(2, #results.results)
+    for field, value in pairs { use_activation = false, activation = "softmax", normalize = false, min_score = 0.5 } do
+      local code, refused = server:ask("/v1/rerank", { query = query, documents = documents, [field] = value })
+      assert.same({ 400, field }, { code, refused.error.param })
+    end
     for i, each in ipairs(ranks) do
       assert.same({ want[i].number - 1, bits(want[i].score), want[i].text },
         { each.index, bits(each.score), each.text })
@@ -253,7 +261,7 @@ describe("answers over HTTP", function()
     local _, pipeline = server:ask("/", { inputs = { question = question, context = text } })
     assert.same({ answer.answer, answer.begin, answer["end"] },
       { pipeline.answer, pipeline.start, pipeline["end"] })
-    for field, value in pairs { raw_scores = true, top_k = 2, candidate_labels = { "a" } } do
+    for field, value in pairs { raw_scores = true, top_k = 2, candidate_labels = { "a" }, align_to_words = true } do
       local code, refused = server:ask("/", { inputs = { question, text }, parameters = { [field] = value } })
       assert.same({ 400, field .. ": is not supported" }, { code, refused.error:match("^[%w_]+: is not supported") })
     end

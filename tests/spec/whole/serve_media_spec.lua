@@ -160,6 +160,15 @@ describe("pictures over HTTP", function()
       local text = select(3, servers.labels:ask("/predict", { inputs = image }, "-i"))
       assert.equal(named or nil, text:match("\nIgnored%-Fields: ([^\r]*)"))
     end
+    local _, best = servers.labels:ask("/predict", { inputs = coded, parameters = { top_k = 1 } })
+    local _, every = servers.labels:ask("/predict", { inputs = coded })
+    assert.same({ every[1] }, best)
+    for field, value in pairs { raw_scores = true, function_to_apply = "sigmoid" } do
+      _, said = servers.labels:ask("/predict", { inputs = coded, [field] = value })
+      assert.equal(field .. ": is not supported", said.error)
+    end
+    _, said = servers.vectors:ask("/v1/embeddings", { input = coded, normalize = false })
+    assert.equal("normalize: is not supported: embeddings are as the model has them", said.error.message)
     _, said = servers.labels:ask("/predict", { inputs = { coded, coded } })
     assert.same({ want, want }, said)
     want = answer("vectors", "").embedding

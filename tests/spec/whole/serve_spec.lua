@@ -445,6 +445,7 @@ with llama.Pipeline("%s") as pipeline:
       { '{"prompt":"a","grammar":"root ::= []","json_schema":{}}', "grammar",
         'grammar: "root ::= []", but one of response_format, grammar and json_schema is allowed' },
       { '{"prompt":"a","suffix":"b"}', "suffix", "suffix: is not supported" },
+      { '{"prompt":"a","random_seed":1}', "random_seed", "random_seed: is not supported: seed is" },
       { '{"prompt":"a","target_language":"de"}', "target_language",
         "target_language: is not supported: the model has no sources" },
       { '{"prompt":"\\u0000"}', false, nil },

@@ -12,7 +12,7 @@ local try = helper.runner(folder)
 -- In `make test` each function has a model for each kind of its answers; the others differ in what only the C code of
 -- texts sees. Modules of pictures, speech and translations are asked where their programs are built.
 local models = {
-  texts = { "sequence", "pairs", "many", "modules", "prompt", "reranker", "token", "masked", "windows" },
+  texts = { "sequence", "entailment", "many", "modules", "prompt", "reranker", "token", "masked", "windows" },
   captions = { "blip" },
 }
 if helper.is_long then

@@ -219,18 +219,20 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
 }
 
 /* Fields of other servers that are not supported and would change an answer. */
-static const attn2c_lacking lacking[] = {{.names = "parameters"},
-                                         {"prompt instruction task", NULL, "prompt_name is"},
-                                         {.names = "late_chunking pooling"},
-                                         {"embd_normalize", NULL, "normalize is"},
-                                         {"truncate_dim output_dimension", NULL, "dimensions are"},
-                                         {"output_dtype embedding_type", "\"float\"", "encoding_format is"},
-                                         {"embedding_types", "[\"float\"]", "encoding_format is"},
-                                         {"truncate_prompt_tokens", NULL, "truncate is"},
-                                         {"truncation auto_truncate max_length", NULL, "truncate is"},
-                                         {.names = "rank_fields max_chunks_per_doc"},
-                                         {"max_tokens_per_doc", NULL, "truncate is"},
-                                         {.names = NULL}};
+static const attn2c_lacking lacking[] = {
+    {.names = "parameters"},
+    {"prompt instruction instruct task task_type", NULL, "prompt_name is"},
+    {.names = "late_chunking pooling return_multivector sparse"},
+    {"normalized normalize_embeddings", "null", "normalize is"},
+    {"embd_normalize", NULL, "normalize is"},
+    {"truncate_dim output_dimension", NULL, "dimensions are"},
+    {"output_dtype embedding_type", "\"float\"", "encoding_format is"},
+    {"embedding_types", "[\"float\"]", "encoding_format is"},
+    {"truncate_prompt_tokens", NULL, "truncate is"},
+    {"truncation auto_truncate max_length", NULL, "truncate is"},
+    {.names = "rank_fields max_chunks_per_doc"},
+    {"max_tokens_per_doc", NULL, "truncate is"},
+    {.names = NULL}};
 
 void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {
   const attn2c_text_facts *facts = server->model->text;

@@ -97,6 +97,22 @@ static int rename_member(json_t *object, const char *name, const char *other) {
   return value && (json_object_set(object, other, value) != 0 || json_object_del(object, name) != 0);
 }
 
+char *attn2c_reply_sparse(const attn2c_text_job *job, size_t *length) {
+  const attn2c_texts_work *work = &job->work;
+  json_t *list = json_array(), *each;
+  int failed = 0;
+  for (size_t i = 0; i < work->count && !failed; i++) {
+    json_auto_t *answer = json_loads(work->answers[i], JSON_DECODE_ANY, NULL);
+    json_t *weights = json_object_get(answer, "weights");
+    size_t t;
+    json_array_foreach(weights, t, each) failed |= json_object_del(each, "token") != 0 ||
+                                                   rename_member(each, "id", "index") ||
+                                                   rename_member(each, "weight", "value");
+    failed |= json_array_append_new(list, weights ? json_incref(weights) : json_array()) != 0;
+  }
+  return text_of(list, failed, length);
+}
+
 char *attn2c_reply_pipeline(const attn2c_text_job *job, size_t *length) {
   static const char *const names[][2] = {{"begin", "start"}, {"text", "word"}, {"label", "entity"}};
   const attn2c_texts_work *work = &job->work;

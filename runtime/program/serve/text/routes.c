@@ -21,6 +21,10 @@ static int ranks(const attn2c_server *server) {
   return is_called(server) && has_labels(server) && server->text->width == 1;
 }
 
+static int is_sparse(const attn2c_server *server) {
+  return is_called(server) && answer_of(server) == ATTN2C_ANSWER_LEXICAL;
+}
+
 static int predicts(const attn2c_server *server) {
   return is_called(server) && !embeds(server) && answer_of(server) != ATTN2C_ANSWER_STATES;
 }
@@ -56,6 +60,8 @@ static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const j
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
   attn2c_request_word(&r, "encoding_format", "float or base64", &job->is_base64);
+  attn2c_request_word(&r, "embed_dtype", "float32", &(int){0});
+  attn2c_request_word(&r, "endianness", "native or little", &(int){0});
   read_scaling(server, &r, job, 0);
   job->write = attn2c_reply_embeddings;
   attn2c_text_job_submit(server, &r, job);
@@ -71,6 +77,16 @@ static void embed(attn2c_server *server, attn2c_exchange *exchange, const json_t
   read_scaling(server, &r, job, 1);
   job->is_single = 0;
   job->write = attn2c_reply_lists;
+  attn2c_text_job_submit(server, &r, job);
+}
+
+static void embed_sparse(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_request r = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS, NULL);
+  if (!job) return;
+  attn2c_text_job_options(server, &r, job);
+  job->work.gets = ATTN2C_GETS_ANSWER;
+  job->write = attn2c_reply_sparse;
   attn2c_text_job_submit(server, &r, job);
 }
 
@@ -99,9 +115,16 @@ static void read_function(attn2c_request *r, attn2c_text_job *job) {
   if (attn2c_request_flag(r, "raw_scores", &is_raw) && is_raw) job->function = ATTN2C_AS_IT_IS;
 }
 
-/* Reads a ranking; the names of its fields depend on the API. */
+/* Fields of vLLM and other servers that are not supported and would change a ranking. */
+static const attn2c_lacking lacking_in_ranks[] = {{"activation apply_softmax softmax", NULL, "raw_scores is"},
+                                                  {"use_activation", "true", "raw_scores is"},
+                                                  {"normalize", "null", "raw_scores is"},
+                                                  {.names = "score_threshold min_score"},
+                                                  {.names = NULL}};
+
+/* Reads a ranking of the texts in a field. The other fields may have the names of each API. */
 static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given, const char *texts,
-                 const char *returns, char *(*write)(const attn2c_text_job *, size_t *)) {
+                 char *(*write)(const attn2c_text_job *, size_t *)) {
   attn2c_request r = {exchange, given, 0};
   const char *query = NULL;
   int64_t top = ATTN2C_MOST_ASKED;
@@ -113,7 +136,8 @@ static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t 
   attn2c_request_integer(&r, attn2c_request_either(&r, "top_n", "top_k"), 1, INT32_MAX, &top);
   job->top = (size_t)top;
   read_function(&r, job);
-  attn2c_request_flag(&r, returns, &job->has_texts);
+  attn2c_request_lacks_each(&r, lacking_in_ranks);
+  attn2c_request_flag(&r, attn2c_request_either(&r, "return_documents", "return_text"), &job->has_texts);
   job->write = write;
   attn2c_text_job_submit(server, &r, job);
 }
@@ -125,7 +149,7 @@ static int has(const json_t *given, const char *name) {
 
 static void rerank_documents(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   const char *texts = has(given, "texts") && !has(given, "documents") ? "texts" : "documents";
-  rank(server, exchange, given, texts, "return_documents", attn2c_reply_results);
+  rank(server, exchange, given, texts, attn2c_reply_results);
 }
 
 /* Clients of vLLM and infinity ask here for documents. */
@@ -133,7 +157,7 @@ static void rerank(attn2c_server *server, attn2c_exchange *exchange, const json_
   if (has(given, "documents"))
     rerank_documents(server, exchange, given);
   else
-    rank(server, exchange, given, "texts", "return_text", attn2c_reply_ranks);
+    rank(server, exchange, given, "texts", attn2c_reply_ranks);
 }
 
 static int take_label(void *context, const char *text, size_t length) {
@@ -164,7 +188,7 @@ static void read_labels(attn2c_request *r, attn2c_texts_work *work) {
 /* Options of Hugging Face's pipelines that are not supported and would change an answer. */
 static const attn2c_lacking lacking_in_pipelines[] = {
     {"aggregation_strategy", "\"none\"", NULL},
-    {"align_to_words", "true", NULL},
+    {"align_to_words", "false", "answers end where tokens do"},
     {.names = "candidate_labels hypothesis_template targets stride ignore_labels doc_stride max_answer_len "
               "max_question_len max_seq_len handle_impossible_answer"},
     {.names = NULL}};
@@ -370,6 +394,7 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_POST, "/v2/rerank", rerank_documents, OPENAI, ranks},
     {ATTN2C_HTTP_POST, "/embed", embed, TEI, embeds},
     {ATTN2C_HTTP_POST, "/embed_all", embed_all, TEI, has_rows},
+    {ATTN2C_HTTP_POST, "/embed_sparse", embed_sparse, TEI, is_sparse},
     {ATTN2C_HTTP_POST, "/rerank", rerank, TEI, ranks},
     {ATTN2C_HTTP_POST, "/predict", predict, TEI, predicts},
     {ATTN2C_HTTP_POST, "/similarity", similarity, TEI, embeds},

@@ -56,6 +56,7 @@ char *attn2c_reply_embeddings(const attn2c_text_job *job, size_t *length); /* of
 char *attn2c_reply_lists(const attn2c_text_job *job, size_t *length);   /* of TEI: values, or JSON of each */
 char *attn2c_reply_ranks(const attn2c_text_job *job, size_t *length);   /* of TEI */
 char *attn2c_reply_results(const attn2c_text_job *job, size_t *length); /* of Jina and Cohere */
+char *attn2c_reply_sparse(const attn2c_text_job *job, size_t *length);  /* of TEI */
 /* As Hugging Face's pipelines have labels of tokens and answers to questions; others as JSON of each. */
 char *attn2c_reply_pipeline(const attn2c_text_job *job, size_t *length);
 char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length); /* of TEI */
