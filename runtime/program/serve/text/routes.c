@@ -72,6 +72,7 @@ static attn2c_text_job *listed(attn2c_server *server, attn2c_request *r, int for
   attn2c_text_job *job = attn2c_text_job_of(server, r, "inputs", forms, NULL);
   if (!job) return NULL;
   attn2c_text_job_options(server, r, job);
+  attn2c_request_word(r, "encoding_format", "float", &(int){0});
   job->is_single = 0;
   job->write = attn2c_reply_lists;
   return job;
