@@ -386,7 +386,7 @@ class _Tagging(_OfTexts):
         by_word = aggregation_strategy not in ("none", "simple")
         made: List[List[Dict[str, Any]]] = []
         for text, tokens, scores in self._tokens(texts, batch_size):
-            if isinstance(text, tuple):
+            if isinstance(text, tuple) and not isinstance(text, Page):
                 _refuse_value("texts", text, "one text in place of each pair")
             words: List[List[int]] = []
             for i in range(len(tokens.ids)):

@@ -173,6 +173,7 @@ describe("embeddings over HTTP", function()
       { "/v1/embeddings", '{"input":"a","task_type":"q"}', 400, "task_type: is not supported: prompt_name is" },
       { "/v1/embeddings", '{"input":"a","endianness":"big"}', 400,
         'endianness: "big", but native or little is allowed' },
+      { "/embed", '{"inputs":"a","encoding_format":"base64"}', 400, 'encoding_format: "base64", but float is allowed' },
       { "/rerank", "{}", 404, no_route },
       { "/nothing", "{}", 404, no_route },
       { "/v1/nothing", "{}", 404, no_route },

@@ -149,7 +149,6 @@ describe("pictures over HTTP", function()
     local status, said = send(servers.labels, "/predict", picture)
     assert.same({ 200, want }, { status, said })
     local coded = "data:image/jpeg;base64," .. say.output_of("base64 -w0 " .. shell(picture))
-    local _
     local forms = { coded, { image = coded }, { type = "image_url", image_url = { url = coded } } }
     for _, each in ipairs(forms) do
       status, said = servers.labels:ask("/predict", { inputs = each })

@@ -67,24 +67,30 @@ static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const j
   attn2c_text_job_submit(server, &r, job);
 }
 
+/* Reads a request of TEI, whose reply is a list also for one text. Returns NULL if it has refused it. */
+static attn2c_text_job *listed(attn2c_server *server, attn2c_request *r, int forms) {
+  attn2c_text_job *job = attn2c_text_job_of(server, r, "inputs", forms, NULL);
+  if (!job) return NULL;
+  attn2c_text_job_options(server, r, job);
+  attn2c_request_word(r, "encoding_format", "float", &(int){0});
+  job->is_single = 0;
+  job->write = attn2c_reply_lists;
+  return job;
+}
+
 /* TEI's embeddings are unit vectors, unless `normalize` is false. */
 static void embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  attn2c_text_job *job =
-      attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE, NULL);
+  attn2c_text_job *job = listed(server, &r, ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE);
   if (!job) return;
-  attn2c_text_job_options(server, &r, job);
   read_scaling(server, &r, job, 1);
-  job->is_single = 0;
-  job->write = attn2c_reply_lists;
   attn2c_text_job_submit(server, &r, job);
 }
 
 static void embed_sparse(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS, NULL);
+  attn2c_text_job *job = listed(server, &r, ATTN2C_MAY_BE_IDS);
   if (!job) return;
-  attn2c_text_job_options(server, &r, job);
   job->work.gets = ATTN2C_GETS_ANSWER;
   job->write = attn2c_reply_sparse;
   attn2c_text_job_submit(server, &r, job);
@@ -98,14 +104,10 @@ static size_t width_of(const attn2c_descriptor *model, int output) {
 
 static void embed_all(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  attn2c_text_job *job =
-      attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE, NULL);
+  attn2c_text_job *job = listed(server, &r, ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE);
   if (!job) return;
-  attn2c_text_job_options(server, &r, job);
   job->work.gets = ATTN2C_GETS_ROWS, job->work.output = server->text->rows;
   job->work.width = width_of(server->model, job->work.output);
-  job->is_single = 0;
-  job->write = attn2c_reply_lists;
   attn2c_text_job_submit(server, &r, job);
 }
 
@@ -269,15 +271,12 @@ static void answer_any(attn2c_server *server, attn2c_exchange *exchange, const j
 
 static void tokenize(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", 0, NULL);
+  attn2c_text_job *job = listed(server, &r, 0);
   if (!job) return;
-  attn2c_text_job_options(server, &r, job);
   job->work.gets = ATTN2C_GETS_TOKENS;
   int is_whole = 1;
   attn2c_request_flag(&r, "add_special_tokens", &is_whole);
   job->work.is_plain = !is_whole;
-  job->is_single = 0;
-  job->write = attn2c_reply_lists;
   attn2c_text_job_submit(server, &r, job);
 }
 
