@@ -59,14 +59,16 @@ local function join(state, is_program)
   table.insert(state.files, { name = name .. WHOLE, text = table.concat(texts, "\n") })
 end
 
--- Returns the jobs of a model without its traces and profiles, whose functions a program has from the library, and with
--- one job for sources that are joined.
-local function jobs_of_answers(spec, ...)
+-- Returns the jobs of a model, with one job for sources that are joined. answers: without its traces and profiles,
+-- whose functions a program has from the library.
+local function jobs_of(answers, spec, ...)
   local list, left_out, kept, whole = all_jobs(spec, ...), {}, {}, nil
   for _, job in ipairs(list) do
-    local code = job.from == "model" and (job.name:match("^(.*_trace)%.o$") or job.name:match("^(.*_profile)%.o$"))
-    if code then left_out[job.name] = code
-    elseif job.from == "model" and joined[job.source] then
+    local code, what = job.name:match("^(.*_(%l+))%.o$")
+    local is_timed = job.from == "model" and what == "profile"
+    local is_left_out = answers and job.from == "model" and (is_timed or what == "trace")
+    if is_left_out then left_out[job.name] = code
+    elseif job.from == "model" and joined[job.source] and not is_timed then
       left_out[job.name] = WHOLE
       if job.source == spec.name .. "_ops.c" then whole = job end
     else kept[#kept + 1] = job end
@@ -110,12 +112,12 @@ local function make(words)
     local option, value = words[i]:match("^%-%-(%l+)=?(.*)$")
     if option then options[option] = value else overrides[#overrides + 1] = words[i] end
   end
-  recipe.jobs = options.answers and jobs_of_answers or all_jobs
+  function recipe.jobs(...) return jobs_of(options.answers, ...) end
   local done, value = xpcall(function()
     local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
       exposed = options.exposed and true or nil, with_text = options.text ~= nil, chat_template = options.chat })
     for _, line in ipairs(options.notes and state.notes or {}) do io.stderr:write(line, "\n") end
-    if options.answers then join(state, not (options.only or options.library)) end
+    join(state, not (options.only or options.library))
     local name = state.spec.name
     local program = options.library and name .. "," .. recipe.soname(name) or name
     build.make(state, words[2], root, { only = options.only or program, serves = options.serve ~= nil })
