@@ -2,6 +2,7 @@
  * energy; and sounds of all formats, rates and channels, whole, damaged and cut. */
 #include "faults.h"
 #include "program/output.h"
+#include "program/sound/cues.h"
 #include "program/sound/source.h"
 #include "scratch.h"
 #include "sound/ctc.h"
@@ -43,6 +44,30 @@ static const attn2c_ctc *ctc_of(const char *name) {
 }
 
 TestSuite(sound, .init = scratch_open, .fini = scratch_close);
+
+Test(sound, a_text_of_a_cue_is_no_line_of_times) {
+  static const char text[] = "a --> b & <i> --", times[] = "00:00:01,500 --> 01:00:02,000\n";
+  const attn2c_cue cue = {1.5, 3602, text, sizeof text - 1};
+  const struct {
+    attn2c_answer_format format;
+    const char *written;
+  } cases[] = {{ATTN2C_ANSWERS_SRT, "a -> b & <i> --\n"},
+               {ATTN2C_ANSWERS_VTT, "a --&gt; b &amp; &lt;i&gt; --\n"},
+               {ATTN2C_ANSWERS_TEXT, "1.50\t3602.00\ta --> b & <i> --\n"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char *made = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&made, &length);
+    cr_assert_not_null(out);
+    attn2c_cue_write(cases[i].format, &cue, 1, NULL, out);
+    fclose(out);
+    cr_assert_geq(length, strlen(cases[i].written));
+    cr_expect_str_eq(made + length - strlen(cases[i].written), cases[i].written);
+    if (cases[i].format == ATTN2C_ANSWERS_SRT)
+      cr_expect_str_eq(strchr(made, '\n') + 1 + strlen(times), cases[i].written);
+    free(made);
+  }
+}
 
 Test(sound, ctc_is_the_text_of_transformers) {
   FILE *file = fopen("tests/sound/ctc.tsv", "r");

@@ -21,17 +21,33 @@ static void write_time(double seconds, char point, FILE *out) {
           ms % 1000);
 }
 
-/* Writes a text, in which WebVTT has names for some characters. */
-static void write_text(const attn2c_cue *cue, int is_vtt, FILE *out) {
-  static const char *const names[] = {"&amp;", "&lt;", "&gt;"};
-  static const char named[] = "&<>";
+/* What stands in the place of characters that a format gives a meaning. SubRip has no names for them: readers
+ * take a line with an arrow for one of times. */
+static const struct {
+  attn2c_answer_format format;
+  const char *text, *name;
+} meanings[] = {{ATTN2C_ANSWERS_VTT, "&", "&amp;"},
+                {ATTN2C_ANSWERS_VTT, "<", "&lt;"},
+                {ATTN2C_ANSWERS_VTT, ">", "&gt;"},
+                {ATTN2C_ANSWERS_SRT, "-->", "->"}};
+
+static void write_text(attn2c_answer_format format, const attn2c_cue *cue, FILE *out) {
+  const size_t count = sizeof meanings / sizeof meanings[0];
+  size_t from = 0;
   for (size_t at = 0; at < cue->length;) {
-    size_t length = 0;
-    while (at + length < cue->length && !(is_vtt && memchr(named, cue->text[at + length], 3))) length++;
-    attn2c_safe_write(cue->text + at, length, out);
-    at += length;
-    if (at < cue->length) fputs(names[strchr(named, cue->text[at++]) - named], out);
+    size_t m = 0;
+    while (m < count && (meanings[m].format != format || strlen(meanings[m].text) > cue->length - at ||
+                         memcmp(cue->text + at, meanings[m].text, strlen(meanings[m].text)) != 0))
+      m++;
+    if (m == count) {
+      at++;
+      continue;
+    }
+    attn2c_safe_write(cue->text + from, at - from, out);
+    fputs(meanings[m].name, out);
+    from = at += strlen(meanings[m].text);
   }
+  attn2c_safe_write(cue->text + from, cue->length - from, out);
 }
 
 void attn2c_cue_write(attn2c_answer_format format, const attn2c_cue *cue, int64_t number, const char *name,
@@ -48,7 +64,7 @@ void attn2c_cue_write(attn2c_answer_format format, const attn2c_cue *cue, int64_
     if (name) attn2c_safe_write(name, strlen(name), out);
     fprintf(out, "%s%.2f\t%.2f\t", name ? "\t" : "", cue->begin, cue->end);
   }
-  write_text(cue, is_vtt, out);
+  write_text(format, cue, out);
   fputc('\n', out);
 }
 
