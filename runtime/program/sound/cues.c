@@ -21,8 +21,8 @@ static void write_time(double seconds, char point, FILE *out) {
           ms % 1000);
 }
 
-/* What stands in the place of characters that a format gives a meaning. SubRip has no names for them: readers
- * take a line with an arrow for one of times. */
+/* Characters that have a meaning in a format, and their replacements. SubRip has no names for characters: its
+ * readers take a line with an arrow for one of times. */
 static const struct {
   attn2c_answer_format format;
   const char *text, *name;
