@@ -11,8 +11,8 @@ export XDG_CACHE_HOME=$PWD/out/test/cache # all suites share one compiled runtim
 export GLIBC_TUNABLES=glibc.malloc.mxfast=0:glibc.malloc.trim_threshold=67108864:glibc.malloc.hugetlb=1
 # Suites make and remove tens of thousands of files, which takes ten times as long on some disks as in memory.
 free() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
-if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 6000000 ] 2>/dev/null &&
-  [ "$(free MemAvailable)" -gt 12000000 ] && memory=$(mktemp -d /dev/shm/attn2c.XXXXXX); then
+if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 2000000 ] 2>/dev/null &&
+  [ "$(free MemAvailable)" -gt 4000000 ] && memory=$(mktemp -d /dev/shm/attn2c.XXXXXX); then
   trap 'rm -rf "$memory"' EXIT
   cp "$(type -P true)" "$memory/true"
   chmod 1777 "$memory" # some suites run programs as another user
