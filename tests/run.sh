@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 mkdir -p out/test
 export XDG_CACHE_HOME=$PWD/out/test/cache # all suites share one compiled runtime, which is not the user's
 # The compiler frees small tables as often as it makes them: memory that is merged at once, and kept, takes it less time.
-# A specs' process starts thousands of others. Large pages make it cheap to copy.
+# A process of specs starts thousands of others. Large pages make it cheap to copy.
 export GLIBC_TUNABLES=glibc.malloc.mxfast=0:glibc.malloc.trim_threshold=67108864:glibc.malloc.hugetlb=1
 # Suites make and remove tens of thousands of files, which takes ten times as long on some disks as in memory.
 free() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
