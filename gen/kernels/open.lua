@@ -146,55 +146,78 @@ local function tiles_ahead_of(kernel)
   end)
 end
 
+-- Returns the kinds of groups of vectors of a product in tiles, with C text for what only a call knows: { size, lanes,
+-- first: the outputs before it, count: of groups, done: the groups of other kinds before it }.
+local function groups_in_tiles(kernel, groups, lanes)
+  local list, done = {}, 0
+  if operands.named(kernel).m == "m" then
+    for i, group in ipairs(kernel.strips.groups) do
+      list[i] = { size = group.size, lanes = lanes, first = i == 1 and "0" or ("(vectors - 1) * %d"):format(lanes),
+        count = i == 1 and ("vectors / %d"):format(group.size) or "vectors % 2", done = 0 }
+    end
+    return list
+  end
+  for i, group in ipairs(groups) do
+    list[i] = { size = group.size, lanes = group.lanes, first = tostring(group.first * lanes),
+      count = tostring(group.count), done = done }
+    done = done + group.count
+  end
+  return list
+end
+
+local function times(count, text) return count == 1 and text or ("%d * (%s)"):format(count, text) end
+
 -- Returns the call of strips of a K block, in tiles, from strip `i`, K block `block` and group j of its kind on. strip:
--- { rows: as in kernel.strips, count: C text of the rows }; at: { group, done: the groups of other kinds before it,
--- block: of tiles.blocks, before: C text of the steps of this group that came before this block, each: the strips in a
--- block }.
+-- { rows: as in kernel.strips, count: C text of the rows }; at: { group: of groups_in_tiles, block: of tiles.blocks,
+-- before: C text of the steps of this group that came before this block, each: the strips in a block }.
 local function call_in_tiles(kernel, strip, at, lanes, adds, a, b, strip_name)
   local high, inputs = kernel.strips.strips[1].size, types.group(kernel.types.a)
   local group, block, step = at.group, at.block, kernel.strips.step
-  local first, wide = group.first * lanes, group.size * lanes
+  local is_open = operands.named(kernel).k == "k"
   local ahead = kernel.fetch and (", (const char *)(%s) + ahead.from + ((%d + j) * strips * %d + %s) * run"
-    .. ", ahead.apart, ahead.lines, ahead.run"):format(a, at.done, kernel.k // step, at.before) or ""
-  return ("%s(%s + %d + block * %d + j * %d, %s + i * %d + %d + block * %d, c + i * %d + %d + j * %d, "
-    .. "%d, %d, %d, %d, %s, %d%s, %s);"):format(strip_name(strip.rows, group, block.inputs % step == 0), a,
-    first * inputs + block.first * kernel.lda, block.inputs * kernel.lda, wide * inputs, b, high * kernel.ldb,
-    block.first, block.inputs, high * kernel.ldc, first, wide, block.inputs, kernel.lda, kernel.ldb, kernel.ldc,
+    .. ", ahead.apart, ahead.lines, ahead.run"):format(a, group.done, kernel.k // step, at.before) or ""
+  return ("%s(%s + %s + block * %d + j * %d, %s + i * %d + %d + block * %d, c + i * %d + %s + j * %d, "
+    .. "%s, %d, %d, %d, %s, %d%s, %s);"):format(
+    strip_name(strip.rows, group, not is_open and block.inputs % step == 0), a,
+    tonumber(group.first) and tostring(tonumber(group.first) * inputs + block.first * kernel.lda)
+      or times(inputs, group.first), block.inputs * kernel.lda, group.size * lanes * inputs, b, high * kernel.ldb,
+    block.first, block.inputs, high * kernel.ldc, group.first, group.size * lanes, is_open and "(int)k" or block.inputs,
+    kernel.lda, kernel.ldb, kernel.ldc,
     block.first > 0 and "2" or block.count > 1 and ("block ? 2 : %s"):format(adds) or adds, group.lanes, ahead,
     strip.count)
 end
 
---- Returns the body of a product in tiles, whose rows are open: strips of two tiles of rows, K block by K block, then
---- one for the rest, for which tiles are configured again. Parameters as below.
+--- Returns the body of a product in tiles, whose rows are open, and perhaps its outputs or inputs: strips of two tiles
+--- of rows, K block by K block, then one for the rest, for which tiles are configured again. Parameters as below.
 function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
   local two, one = kernel.strips.strips[1], kernel.strips.strips[2]
-  local high, step, done = two.size, kernel.strips.step, 0
-  local lines = { ("const size_t whole = n / %d, rest = n %% %d;"):format(high, high) }
+  local high, step = two.size, kernel.strips.step
+  local lines = { ("const size_t whole = n / %d, rest = n %% %d%s;"):format(high, high,
+    operands.named(kernel).m == "m" and (", vectors = m / %d"):format(lanes) or "") }
   if kernel.fetch then
     append(lines, { "const size_t strips = whole + (rest > 0);" })
     append(lines, tiles_ahead_of(kernel))
     append(lines, { "const size_t run = 64 * (size_t)ahead.run;" })
   end
-  for _, group in ipairs(groups) do
+  for _, group in ipairs(groups_in_tiles(kernel, groups, lanes)) do
     local outputs = (group.size - 1) * lanes + group.lanes
     local function call(rows, count, block, before)
-      return call_in_tiles(kernel, { rows = rows, count = count }, { group = group, done = done, block = block,
-        before = before }, lanes, adds, a, b, strip_name)
+      return call_in_tiles(kernel, { rows = rows, count = count }, { group = group, block = block, before = before },
+        lanes, adds, a, b, strip_name)
     end
     append(lines, { "if (whole > 0) {", "  " .. tiles.configure(high, outputs, step, kernel.types.a) })
     for _, block in ipairs(tiles.blocks(kernel.k, kernel.strips.block, step)) do
       append(lines, { ("  for (size_t block = 0; block < %d; block++)"):format(block.count),
-        "    for (size_t i = 0; i < whole; i++)", ("      for (size_t j = 0; j < %d; j++)"):format(group.count),
+        "    for (size_t i = 0; i < whole; i++)", ("      for (size_t j = 0; j < %s; j++)"):format(group.count),
         "        " .. call(two, tostring(high), block, ("%d * whole + (block * whole + i) * %d"):format(
           block.first // step, block.inputs // step)) })
     end
     local all, before = { first = 0, inputs = kernel.k, count = 1 }, ("whole * %d"):format(kernel.k // step)
     append(lines, { "}", "if (rest > 0) {", "  const size_t block = 0, i = whole;",
       "  " .. tiles.configure("(int)rest", outputs, step, kernel.types.a),
-      ("  for (size_t j = 0; j < %d; j++) {"):format(group.count), ("    if (rest > %d)"):format(tiles.SIDE),
+      ("  for (size_t j = 0; j < %s; j++) {"):format(group.count), ("    if (rest > %d)"):format(tiles.SIDE),
       "      " .. call(two, "(int)rest", all, before), "    else", "      " .. call(one, "(int)rest", all, before),
       "  }", "}" })
-    done = done + group.count
   end
   lines[#lines + 1] = tiles.release
   return lines

@@ -18,13 +18,16 @@ function tiles.step(k, type)
   return k % (count * group) == 0 and k // count or most
 end
 
+--- Returns the inputs of a step of a product whose inputs only a call knows.
+function tiles.open_step(type) return types.elements(tiles.BYTES, type) end
+
 --- True if a product of k inputs is made of tiles: its inputs fill a step. Rows and outputs do not matter. They may
 --- depend on what else a call computes, and strips of bf16 without tiles give other bits.
-function tiles.fit(k, type) return k >= types.elements(tiles.BYTES, type) end
+function tiles.fit(k, type) return k >= tiles.open_step(type) end
 
--- The most steps whose rows and weights are summed at a time if a product has more than `WHOLE` and several strips.
--- They then stay in a first-level cache of 48 KB while all strips of rows read the weights.
-local NEAR, WHOLE = 8, 12
+-- The most steps whose weights are summed at a time if a product has more than `WHOLE` and several strips. They then
+-- stay in a first-level cache of 48 KB while all strips of rows read them.
+local NEAR, WHOLE = 16, 20
 
 --- Returns the inputs of a K block: a number of steps, or all k inputs.
 function tiles.block(k, type)
@@ -53,13 +56,13 @@ local function b_at(i) return at("b", i, ("%d * ldb"):format(tiles.SIDE)) end
 local function c_at(i, j) return at(at("c", i, ("%d * ldc"):format(tiles.SIDE)), j, tostring(tiles.SIDE)) end
 
 --- Returns the name of a strip's function. shape: { rows, vectors, fetches, form, types, step, rest: whether its
---- inputs end within a step, some: whether it has the number of rows that its last argument says, at most `rows`, and
+--- inputs may end within a step, once: whether no other strip reads its rows, some: whether it has the number of rows that its last argument says, at most `rows`, and
 --- more than a tile less }.
 function tiles.name(shape)
   local full = types.elements(tiles.BYTES, shape.types.a)
-  return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
-    shape.step < full and "_" .. shape.step or "", shape.rest and "_rest" or "", shape.some and "_some" or "",
-    shape.fetches and "_ahead" or "")
+  return ("strip_%dx%d%s%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
+    shape.step < full and "_" .. shape.step or "", shape.rest and "_rest" or "", shape.once and "_once" or "",
+    shape.some and "_some" or "", shape.fetches and "_ahead" or "")
 end
 
 -- high, wide: tiles of rows and of outputs.
@@ -91,7 +94,7 @@ function Strip:signature()
   local shape, of = self.shape, self.of
   local list = self.lines
   list[1] = ("/* %s%d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(
-    shape.some and "At most " or "", shape.rows, self.wide, shape.step, shape.rest and ", fewer in the last" or "",
+    shape.some and "At most " or "", shape.rows, self.wide, shape.step, shape.rest and ", perhaps fewer in the last" or "",
     shape.fetches and ", prefetching `run` cache lines at `lines` places from `ahead` in each" or "")
   list[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
     :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
@@ -152,17 +155,18 @@ end
 -- Writes the loop over whole steps.
 function Strip:whole_steps()
   local step = self.shape.step
+  local load = self.shape.once and "attn2c_tile_load_once" or "attn2c_tile_load"
   local head = ("for (int i = 0; i + %d <= k; i += %d, a += %d * lda, b += %d)"):format(step, step, step, step)
   self:block(head, function()
-    self:step(function(i) self:add("attn2c_tile_load(%d, %s, b_stride);", 4 + i, b_at(i)) end,
+    self:step(function(i) self:add("%s(%d, %s, b_stride);", load, 4 + i, b_at(i)) end,
       function(j) self:add("attn2c_tile_load(%d, %s, a_stride);", 6 + j, self:a_at(j)) end, self.shape.fetches)
   end)
 end
 
--- Writes the step of the last inputs, which are copied.
+-- Writes the step of the last inputs, if there are some; they are copied.
 function Strip:rest()
-  self:block("", function()
-    self:add("const int bytes = k %% %d * (int)sizeof *b;", self.shape.step)
+  self:add("const int bytes = k %% %d * (int)sizeof *b;", self.shape.step)
+  self:block("if (bytes > 0)", function()
     self:add("attn2c_tile_copy copy;")
     self:step(function(i)
       self:add("attn2c_tile_inputs(&copy, %s, b_stride, %s, bytes);", b_at(i), self:rows_of(i))

@@ -30,7 +30,7 @@ static uint32_t next(void) {
 
 /* A product releases the tiles that it has configured. */
 static void expect_no_tiles(const char *type, const product *p) {
-#ifdef ATTN2C_PRODUCT_TILES_H
+#if HAS_TILES
 #ifdef ATTN2C_TILES_EMULATED
   const int in_use = attn2c_tiles_now.set.palette;
 #else

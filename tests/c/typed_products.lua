@@ -25,7 +25,30 @@ if target.has_tiles then
   for _, inputs in ipairs { 450, 845, 1664 } do SHAPES[#SHAPES + 1] = { 40, 70, inputs } end -- several K blocks
 end
 
+-- Sizes that only a call knows, in tiles: { open, most: the greatest m, n and k, and then those of some calls }.
+local OPEN = target.has_tiles and {
+  { "n", most = { 40, 70, 1664 }, { 40, 1, 1664 }, { 40, 33, 1664 }, { 40, 70, 1664 } },
+  { "n", most = { 30, 64, 450 }, { 30, 16, 450 }, { 30, 17, 450 }, { 30, 64, 450 } },
+  { "n m", most = { 128, 64, 64 }, { 16, 1, 64 }, { 32, 33, 64 }, { 48, 64, 64 }, { 128, 17, 64 } },
+  { "n m", most = { 16, 64, 72 }, { 16, 32, 72 } },
+  { "n k", most = { 64, 64, 512 }, { 64, 1, 1 }, { 64, 20, 31 }, { 64, 64, 512 }, { 64, 50, 131 }, { 64, 5, 70 } },
+  { "n k", most = { 40, 16, 17 }, { 40, 16, 16 }, { 40, 3, 17 } },
+} or {}
+
 local kernels, functions, tables = {}, {}, {}
+
+-- Adds a kernel as a C function that begins with `sizes`, constants; returns its row in a table for a call { m, n, k }.
+local function add(kernel, call, sizes)
+  local of, id = kernel.types, #functions
+  kernels[#kernels + 1] = kernel
+  functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const void *of_a, const void *of_b, "
+    .. "void *of_c) {\n  const %s *a = of_a;\n  const %s *b = of_b;\n  %s *c = of_c;\n  %s\n}"):format(id,
+      types.c(of.a), types.c(of.b), types.c(of.c),
+      sizes .. table.concat(product.body(kernel, target.vector, kernel.beta, "a", "b"), "\n  "))
+  local m, n, k = table.unpack(call)
+  return ("    {%d, %d, %d, %d, %d, %d, %d, %d, %d, product_%d},"):format(m, n, k, kernel.lda, kernel.ldb, kernel.ldc,
+    kernel.beta, kernel.strips.step or 0, types.panel_bytes(k, kernel.lda, of.a), id)
+end
 for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types.product("i8"),
   types.product("s8") } do
   local name, rows = of.word .. (of.b == "f32" and "_floats" or ""), {}
@@ -41,20 +64,30 @@ for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types
       if number % 2 == 0 then
         kernel.fetch = ahead(kernel, kernel.strips, { fetch = 1, stream = 8192 }, target.vector)
       end
-      kernels[#kernels + 1] = kernel
-      local id = #functions
-      functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const void *of_a, "
-        .. "const void *of_b, "
-        .. "void *of_c) {\n  const %s *a = of_a;\n  const %s *b = of_b;\n  %s *c = of_c;\n  %s\n}"):format(id,
-          types.c(of.a), types.c(of.b), types.c(of.c),
-          table.concat(product.body(kernel, target.vector, beta, "a", "b"), "\n  "))
-      rows[#rows + 1] = ("    {%d, %d, %d, %d, %d, %d, %d, %d, %d, product_%d},"):format(m, n, k, kernel.lda,
-        kernel.ldb, kernel.ldc, beta, kernel.strips.step or 0, types.panel_bytes(k, kernel.lda, of.a), id)
+      rows[#rows + 1] = add(kernel, shape, "")
+    end
+  end
+  for number, open in ipairs(of.b == "f32" and {} or OPEN) do
+    local m, n, k = table.unpack(open.most)
+    local strips = open[1] == "n" and registers.open_panel(m, k, target, n, of)
+      or registers.open_tiles(m, k, target, of, open[1])
+    for i = 2, #open do
+      local kernel = { open = open[1], m = m, n = n, k = k, lda = types.whole_lines(m, "f32"), ldb = k + number % 3,
+        ldc = m + number % 2, beta = number % 2, types = of, a_room = true, strips = strips }
+      local sizes = ""
+      for at, name in ipairs { "m", "n", "k" } do
+        if open[1]:find(name, 1, true) then
+          sizes = sizes .. ("volatile size_t of_%s = %d;\n  const size_t %s = of_%s;\n  "):format(name, open[i][at], name,
+            name)
+        end
+      end
+      rows[#rows + 1] = add(kernel, open[i], sizes)
     end
   end
   tables[#tables + 1] = ("static const product %s_products[] = {\n%s\n};"):format(name, table.concat(rows, "\n"))
 end
 print("/* Made by tests/c/typed_products.lua. */")
+print(("#define HAS_TILES %d"):format(target.has_tiles and 1 or 0))
 for _, file in ipairs(product.includes(kernels)) do print(('#include "%s"'):format(file)) end
 print(table.concat(product.strips(kernels), "\n\n"))
 print(table.concat(functions, "\n\n"))

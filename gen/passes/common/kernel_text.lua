@@ -7,7 +7,8 @@ local function shares(list) return words.shares(list, ", ") end
 
 -- Returns the steps and K blocks of strips in tiles as text.
 local function steps(strips)
-  return strips.step and (", %d inputs a step, %d a K block"):format(strips.step, strips.block) or ""
+  return strips.step and (", %d inputs a step, %d a K block%s"):format(strips.step, strips.block,
+    strips.once and ", rows read once" or "") or ""
 end
 
 --- Returns strips (plan/registers.lua) as text.

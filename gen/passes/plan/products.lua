@@ -178,11 +178,19 @@ end
 -- The open sizes of the products of an attention of any length.
 local open_of = { scores = "n m", context = "n k" }
 
+-- True if the products of an attention of any length may be in tiles: a token's queries are never computed alone, in
+-- strips that give other bits.
+local function takes_tiles(region)
+  local o = region.open
+  return not (o.continues or o.of_source or o.asked or o.together)
+end
+
 -- Sets the strips of an open product of an attention. Its scores are whole vectors.
-local function cut_open(state, product)
+local function cut_open(state, region, product)
   local target = target_of(state)
   product.a_room = product.a_room or product.m % target.vector == 0
-  product.strips = state.plan.memoise("open strips", registers.open_strips, product.m, product.k, target, product.n,
+  product.strips = takes_tiles(region) and state.plan.memoise("open tiles", registers.open_tiles, product.m, product.k,
+    target, product.types, product.open) or state.plan.memoise("open strips", registers.open_strips, product.m, product.k, target, product.n,
     not product.a_room, product.types, product.open == "n m")
 end
 
@@ -199,7 +207,7 @@ local function of_attention(state, region)
     region.products[#region.products + 1] = product
     product.by_libxsmm = is_by_libxsmm(state, product)
     if region.open then
-      cut_open(state, product)
+      cut_open(state, region, product)
       -- With several rows, such as queries of one source, each strip reads only its own part of the keys or values.
       local outputs = is_together and m or region.open.by_source and product.strips.groups[1].size * vector
       product.fetch = outputs and ahead.near(of.a, outputs, p.near) or nil

@@ -80,7 +80,8 @@ local function tile_strips(m, n, k, target, most, product_types)
   else
     strips = { { count = 1, size = 2 * tiles.SIDE }, { count = 1, size = tiles.SIDE } }
   end
-  return { groups = shares((m + target.vector - 1) // target.vector, 2), strips = strips, rows_held = false,
+  local vectors = (m + target.vector - 1) // target.vector
+  return { groups = shares(vectors, 2), strips = strips, rows_held = false, once = vectors <= 2 or nil,
     form = form.name, step = tiles.step(k, type), block = tiles.block(k, type), is_open = not n or nil }
 end
 
@@ -195,8 +196,9 @@ end
 
 --- Returns the strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count,
 --- size } } in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether
---- half of the last vector is enough, copied: the most registers of a strip with copies of its step, step: in tiles,
---- the inputs of a step }. They are tiles if the target has them and they fit, else the cheapest strips. is_cut: as
+--- half of the last vector is enough, copied: the most registers of a strip with copies of its step; in tiles step:
+--- the inputs of a step, block: of a K block, once: whether rows, which one strip alone reads, leave the first-level
+--- cache to the weights }. They are tiles if the target has them and they fit, else the cheapest strips. is_cut: as
 --- above; product_types: of data/types.lua, by default f32's.
 function registers.strips(m, n, k, target, most, is_cut, product_types)
   product_types = product_types or types.f32_product
@@ -206,6 +208,21 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
   return tile_strips(m, n, k, target, most, product_types)
     or split_strips(m, n, k, target, most, is_cut, product_types)
     or (cheapest(m, n, k, target, most, is_cut, product_types))
+end
+
+--- Returns the strips in tiles of a product of an attention of any length, whose rows only a call knows; nil if it has
+--- none. open: of its outputs and inputs, those that only a call knows, too. The greatest length does not matter, so
+--- that libraries of two greatest lengths give the same bits.
+function registers.open_tiles(m, k, target, product_types, open)
+  local form = forms.in_tiles(product_types, target)
+  if not form then return nil end
+  local is_open = open:find("k", 1, true) ~= nil
+  if not (is_open or tiles.fit(k, product_types.a)) then return nil end
+  local vectors = (m + target.vector - 1) // target.vector
+  local step = is_open and tiles.open_step(product_types.a) or tiles.step(k, product_types.a)
+  return { groups = open:find("m", 1, true) and powers_below(math.min(2, vectors)) or shares(vectors, 2),
+    strips = { { count = 1, size = 2 * tiles.SIDE }, { count = 1, size = tiles.SIDE } }, rows_held = false,
+    form = form.name, step = step, block = k, is_open = true }
 end
 
 --- Returns the strips of a product whose rows only a call knows, as above, with is_open: `strips` has one entry for

@@ -38,6 +38,9 @@ ATTN2C_INLINE void attn2c_tiles_release(void) { __asm__ volatile("tilerelease" :
 #define attn2c_tile_zero(t) __asm__ volatile("tilezero %%tmm" #t : : : "memory")
 #define attn2c_tile_load(t, from, stride)                                                                    \
   __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t : : "r"(from), "r"((ptrdiff_t)(stride)) : "memory")
+/* The same for what is read once: it does not push other lines out of the first-level cache. */
+#define attn2c_tile_load_once(t, from, stride)                                                               \
+  __asm__ volatile("tileloaddt1 (%0,%1,1), %%tmm" #t : : "r"(from), "r"((ptrdiff_t)(stride)) : "memory")
 #define attn2c_tile_store(t, to, stride)                                                                     \
   __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" : : "r"(to), "r"((ptrdiff_t)(stride)) : "memory")
 #define attn2c_tile_bf16(sum, inputs, weights)                                                               \

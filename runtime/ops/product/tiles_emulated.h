@@ -41,6 +41,10 @@ ATTN2C_TILE void attn2c_tile_load(int t, const void *from, ptrdiff_t stride) {
     memcpy(attn2c_tiles_now.tile[t][i], (const char *)from + i * stride, attn2c_tiles_now.set.bytes[t]);
 }
 
+ATTN2C_TILE void attn2c_tile_load_once(int t, const void *from, ptrdiff_t stride) {
+  attn2c_tile_load(t, from, stride);
+}
+
 ATTN2C_TILE void attn2c_tile_store(int t, void *to, ptrdiff_t stride) {
   attn2c_tile_expect(attn2c_tiles_now.set.rows[t] > 0);
   for (int i = 0; i < attn2c_tiles_now.set.rows[t]; i++)

@@ -214,10 +214,12 @@ describe("products in C", function()
 #include <immintrin.h>
 void own(void *p, void *q, long s) {
   attn2c_tiles_set(p); attn2c_tile_zero(1); attn2c_tile_load(6, p, s); attn2c_tile_store(2, q, s);
+  attn2c_tile_load_once(5, p, s);
   attn2c_tile_bf16(0, 4, 6); attn2c_tile_int8(3, 5, 7); attn2c_tiles_release();
 }
 void intrinsics(void *p, void *q, long s) {
   _tile_loadconfig(p); _tile_zero(1); _tile_loadd(6, p, s); _tile_stored(2, q, s);
+  _tile_stream_loadd(5, p, s);
   _tile_dpbf16ps(0, 4, 6); _tile_dpbusd(3, 5, 7); _tile_release();
 }
 ]])
@@ -232,7 +234,7 @@ void intrinsics(void *p, void *q, long s) {
         end
         code[name] = list
       end
-      assert.equal(7, #code.own)
+      assert.equal(8, #code.own)
       assert.same(code.intrinsics, code.own)
     end
   end)

@@ -197,12 +197,30 @@ describe("strips in tiles", function()
   end)
 
   it("sum over K blocks where rows and weights of all inputs are too many for a near cache", function()
-    for inputs, block in pairs { [100] = 100, [384] = 384, [768] = 256, [3072] = 256, [1000] = 256, [416] = 224 } do
+    for inputs, block in pairs { [100] = 100, [384] = 384, [640] = 640, [768] = 384, [3072] = 512, [1000] = 512, [704] = 352 } do
       assert.equal(block, of(32, 64, inputs, types.product("bf16")).block, inputs)
     end
-    for inputs, block in pairs { [768] = 768, [3072] = 512 } do
+    for inputs, block in pairs { [768] = 768, [3072] = 1024 } do
       assert.equal(block, of(32, 64, inputs, types.product("i8")).block, inputs)
     end
+  end)
+
+  it("read rows once if they are of one group of vectors", function()
+    for m, once in pairs { [16] = true, [32] = true, [33] = false, [64] = false } do
+      assert.equal(once or nil, of(m, 64, 768, types.product("bf16")).once, m)
+    end
+  end)
+
+  it("of an attention of any length do not depend on the greatest length", function()
+    local function open(m, k, sizes) return registers.open_tiles(m, k, targets.by_name.amx, types.product("bf16"), sizes) end
+    for _, most in ipairs { 1, 5, 31, 32, 100, 512 } do
+      assert.equal(32, open(64, most, "n k").step, most)
+      assert.equal("2 x 2", text_of(open(64, most, "n k").groups))
+    end
+    for _, most in ipairs { 32, 112, 512 } do assert.equal("1 x 2, 1 x 1", text_of(open(most, 64, "n m").groups)) end
+    assert.equal("1 x 1", text_of(open(16, 64, "n m").groups))
+    assert.is_nil(open(64, 31, "n m"), "inputs that fill no step")
+    assert.is_nil(registers.open_tiles(64, 64, targets.by_name.avx512bf16, types.product("bf16"), "n m"))
   end)
 end)
 
