@@ -66,9 +66,9 @@ local function form_of(program, place_of, list, section)
   return { list = list, section = section.name, key = table.concat(parts, "\n"), places = places, first_op = first_op }
 end
 
---- Sets the bases of alike lists: { class, name, low: the lowest place of the first list, moves: from there to the base
---- of each list }; base_of[class][buffer of the first list]; and constant, the classes that also have places that do
---- not move. A base that replaces its class's pointer has the pointer's name, unless is_added.
+--- Sets the bases of alike lists: { class, name, low: the lowest place of the first list, of a whole float, moves:
+--- from there to the base of each list }; base_of[class][buffer of the first list]; and constant, the classes that also
+--- have places that do not move. A base that replaces its class's pointer has the pointer's name, unless is_added.
 function shared.set_bases(of, is_added)
   local by_moves, count = {}, {}
   of.bases, of.base_of, of.constant = {}, {}, {}
@@ -94,6 +94,7 @@ function shared.set_bases(of, is_added)
     end
   end
   for _, base in ipairs(of.bases) do
+    base.low = base.low - base.low % types.bytes(1, "f32") -- a head's first integer may be inside a float
     local is_only = not is_added and count[base.class] == 1 and not of.constant[base.class]
     base.name = is_only and calls.pointers[base.class]
       or names[base.class] .. (base.number > 1 and "_" .. base.number or "")

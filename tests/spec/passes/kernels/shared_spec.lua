@@ -115,6 +115,23 @@ describe("alike layers", function()
     assert.equal(size(more_all) - size(all), more - count) -- a further layer has no function
   end)
 
+  it("have bases of whole floats where a head's first integer is inside a float", function()
+    local narrow = { layers = 4, threads = 2, d_model = 4, heads = 2, seq = { 32, 40 }, reuse = false,
+      mask = { "window" }, window = { 3, 10 }, weights = "int8", precision = { attention = "int8" } }
+    local bases = 0
+    for _, entry in ipairs(helper.tiny(narrow, "kernels").entries) do
+      for _, program in ipairs(entry.programs) do
+        for _, shared in pairs(program.shared) do
+          for _, base in ipairs(shared.of.bases) do
+            assert.equal(0, base.low % 4)
+            bases = bases + 1
+          end
+        end
+      end
+    end
+    assert.is_true(bases > 0)
+  end)
+
   it("have one base for their weights, and constants for what all of them read", function()
     local _, shared = compare({ layers = 5, positions = "rope", mask = "causal" }, "tiny.c")
     local formal = table.concat(shared.layer_1.formal, " ")
