@@ -219,7 +219,6 @@ function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
       "      " .. call(two, "(int)rest", all, before), "    else", "      " .. call(one, "(int)rest", all, before),
       "  }", "}" })
   end
-  lines[#lines + 1] = tiles.release
   return lines
 end
 

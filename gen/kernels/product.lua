@@ -285,7 +285,6 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
       row = row + rows.count * rows.size
     end
   end
-  lines[#lines + 1] = tiles.release
   return lines
 end
 

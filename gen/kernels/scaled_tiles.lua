@@ -130,7 +130,6 @@ function scaled_tiles.body(kernel, n, adds, a, b, fetch)
   add("    %d, %d, %s, %d, (int)(row - from));", kernel.ldb, kernel.ldc, added, lanes)
   add("}")
   if part < all then lines[#lines + 1] = "}" end
-  lines[#lines + 1] = "attn2c_tiles_release();"
   return lines
 end
 

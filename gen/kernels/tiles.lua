@@ -192,11 +192,9 @@ function tiles.text(shape)
 end
 
 --- Returns the line that configures tiles for strips of `rows` rows and `outputs` outputs, and steps of `step`
---- inputs. rows may be a C expression.
+--- inputs, unless they are configured so. rows may be a C expression.
 function tiles.configure(rows, outputs, step, type)
   return ("attn2c_tiles_configure(%s, %d, %d);"):format(rows, outputs, types.bytes(step, type))
 end
-
-tiles.release = "attn2c_tiles_release();"
 
 return tiles

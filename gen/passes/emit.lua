@@ -142,6 +142,14 @@ local function flushes(state)
   return words.any((products_of(state)), function(kernel) return types.all[kernel.types.a].flushes end)
 end
 
+-- Returns the function that ends a worker's part of a call: with tiles, it releases them.
+local function leave(state)
+  local function takes_tiles(form) return form and (forms.all[form].in_tiles or forms.all[form].takes_tiles) end
+  return words.any((products_of(state)), function(kernel)
+    return takes_tiles(kernel.strips.form) or takes_tiles(kernel.strips.many)
+  end) and "attn2c_leave_tiles" or "attn2c_leave"
+end
+
 -- Returns the number types of libxsmm's kernels in C; false if all are f32.
 local function kernel_types(kernels)
   local list, is_plain = {}, true
@@ -208,7 +216,7 @@ local function values_of(state)
     tuned = (state.parameters.hash and " with tuning " .. state.parameters.hash or "")
       .. (primary.graph.smoothing and " with factors " .. state.factors.hash or ""),
     smoothing = smoothing_text(state),
-    precision = scale_blocks.text_of(spec.precision, spec.weights), flushes = flushes(state),
+    precision = scale_blocks.text_of(spec.precision, spec.weights), flushes = flushes(state), leave = leave(state),
     meets = spec.processes ~= nil, embeds = state.embeds or false, thousands = words.thousands,
     pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",

@@ -11,7 +11,7 @@
  *
  * - attn2c_pause: tells the processor that this thread waits in a loop.
  *
- * - attn2c_leave: ends wide vector code.
+ * - attn2c_leave: ends wide vector code. attn2c_leave_tiles, on x86-64: the same after products in tiles.
  *
  * - attn2c_missing: returns the name of an instruction set that the target needs and this machine lacks, or
  * NULL. */

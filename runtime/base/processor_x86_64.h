@@ -45,6 +45,15 @@ static inline void attn2c_leave(void) {
 #endif
 }
 
+/* The same after products in tiles of AMX (ops/product/tiles.h): tiles in use make signal frames and thread
+ * switches 8 KB larger. */
+static inline void attn2c_leave_tiles(void) {
+#ifndef ATTN2C_TILES_EMULATED
+  __asm__ volatile("tilerelease" : : : "memory");
+#endif
+  attn2c_leave();
+}
+
 /* True with AVX-VNNI: bit 4 of EAX of CPUID's leaf 7, 1. gcc 12 and clang 14 have no name for it. */
 static inline int attn2c_has_avx_vnni(void) {
   unsigned a = 0, b, c = 0, d;

@@ -28,16 +28,13 @@ static uint32_t next(void) {
   return (uint32_t)(state >> 32);
 }
 
-/* A product releases the tiles that it has configured. */
+/* The end of a worker's part of a call releases the tiles that a product has configured. */
 static void expect_no_tiles(const char *type, const product *p) {
-#if HAS_TILES
-#ifdef ATTN2C_TILES_EMULATED
-  const int in_use = attn2c_tiles_now.set.palette;
-#else
+#if HAS_TILES && !defined ATTN2C_TILES_EMULATED
+  attn2c_leave_tiles();
   unsigned in_use, high; /* the state that is not as at first: bit 17 the configuration, 18 the tiles */
   __asm__ volatile("xgetbv" : "=a"(in_use), "=d"(high) : "c"(1));
   in_use &= 3u << 17;
-#endif
   if (!in_use) return;
   fprintf(stderr, "%s m %d n %d k %d adds %d: tiles are not released\n", type, p->m, p->n, p->k, p->adds);
   exit(1);

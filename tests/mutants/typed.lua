@@ -254,9 +254,9 @@ return function(of, spec)
       filter = "different steps", wrong = "workers at different steps write the same bytes" },
   }
 
-  of("gen/kernels/tiles.lua", spec .. "kernels/product_spec.lua") {
-    { name = "tiles_kept", old = 'tiles.release = "attn2c_tiles_release();"', new = 'tiles.release = ""',
-      filter = "leaves none configured", wrong = "a product leaves its tiles configured" },
+  of("gen/passes/emit.lua", spec .. "kernels/product_spec.lua") {
+    { name = "tiles_kept", old = 'end) and "attn2c_leave_tiles" or "attn2c_leave"', new = 'end) and "attn2c_leave"',
+      filter = "releases", wrong = "a call leaves its tiles configured" },
   }
 
   of("runtime/base/processor_x86_64.h", spec .. "whole/tiles_spec.lua") {

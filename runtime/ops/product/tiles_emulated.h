@@ -28,6 +28,9 @@ ATTN2C_TILE void attn2c_tiles_set(const attn2c_tiles *set) {
   attn2c_tiles_now = (attn2c_tile_state){.set = *set};
 }
 
+/* Each product configures tiles again, so that none relies on values that another has left in them. */
+ATTN2C_TILE int attn2c_tiles_are(const attn2c_tiles *set) { return set == NULL; }
+
 ATTN2C_TILE void attn2c_tiles_release(void) { attn2c_tiles_now = (attn2c_tile_state){.set.palette = 0}; }
 
 ATTN2C_TILE void attn2c_tile_zero(int t) {

@@ -253,18 +253,26 @@ describe("the body of a product", function()
     end
   end)
 
-  it("in tiles begins with their shape, and leaves none configured", function()
+  it("in tiles begins with their shape, which a worker's part of a call releases", function()
     for _, keys in ipairs { { precision = "bf16", seq = 64 }, { precision = "int8", seq = { any = 64 } } } do
       keys.target, keys.d_model = "amx", 64
       local text, count = helper.emitted(helper.tiny(keys), "tiny_kernels.c"), 0
       for body in text:gmatch("\nvoid product_[^\n]* {\n(.-)\n}") do
-        local is_shaped = body:find("attn2c_tiles_configure(", 1, true) ~= nil
-        local _, left = body:gsub("attn2c_tiles_release%(%);", "")
-        assert.equal(is_shaped and 1 or 0, left, body)
-        assert.equal(is_shaped, body:find("attn2c_tiles_release%(%);$") ~= nil, body)
-        count = count + left
+        if body:find("strip_%d+x%d+_%w+_tiles") then
+          assert.is_true(body:find("attn2c_tiles_configure(", 1, true) < body:find("_tiles[%w_]*%("), body)
+          count = count + 1
+        end
       end
       assert.is_true(count > 0)
+      for _, threads in ipairs { 1, 2 } do
+        local steps = helper.emitted(helper.tiny(words.merged(keys, { threads = threads })), "tiny.c")
+        local _, parts = steps:gsub("\nstatic void [%w_]+_work%(", "")
+        local _, released = steps:gsub("  attn2c_leave_tiles%(%);\n", "")
+        assert.equal(parts + 1, released)
+        assert.is_nil(steps:find("attn2c_leave()", 1, true))
+      end
+      local plain = helper.emitted(helper.tiny(words.merged(keys, { target = "avx512bf16" })), "tiny.c")
+      assert.is_nil(plain:find("tiles", 1, true))
     end
   end)
 
