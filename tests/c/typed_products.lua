@@ -25,7 +25,7 @@ if target.has_tiles then
   for _, inputs in ipairs { 450, 845, 1664 } do SHAPES[#SHAPES + 1] = { 40, 70, inputs } end -- several K blocks
 end
 
--- Sizes that only a call knows, in tiles: { open, most: the greatest m, n and k, and then those of some calls }.
+-- Sizes that only a call knows, in tiles: { open, most: the greatest m, n and k, and then the m, n and k of calls }.
 local OPEN = target.has_tiles and {
   { "n", most = { 40, 70, 1664 }, { 40, 1, 1664 }, { 40, 33, 1664 }, { 40, 70, 1664 } },
   { "n", most = { 30, 64, 450 }, { 30, 16, 450 }, { 30, 17, 450 }, { 30, 64, 450 } },
@@ -77,8 +77,8 @@ for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types
       local sizes = ""
       for at, name in ipairs { "m", "n", "k" } do
         if open[1]:find(name, 1, true) then
-          sizes = sizes .. ("volatile size_t of_%s = %d;\n  const size_t %s = of_%s;\n  "):format(name, open[i][at], name,
-            name)
+          sizes = sizes
+            .. ("volatile size_t of_%s = %d;\n  const size_t %s = of_%s;\n  "):format(name, open[i][at], name, name)
         end
       end
       rows[#rows + 1] = add(kernel, open[i], sizes)

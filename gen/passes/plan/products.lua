@@ -178,8 +178,8 @@ end
 -- The open sizes of the products of an attention of any length.
 local open_of = { scores = "n m", context = "n k" }
 
--- True if the products of an attention of any length may be in tiles: a token's queries are never computed alone, in
--- strips that give other bits.
+-- True if the products of an attention of any length may be in tiles: no call computes a token's queries by themselves,
+-- in strips that give other bits.
 local function takes_tiles(region)
   local o = region.open
   return not (o.continues or o.of_source or o.asked or o.together)
@@ -189,9 +189,10 @@ end
 local function cut_open(state, region, product)
   local target = target_of(state)
   product.a_room = product.a_room or product.m % target.vector == 0
-  product.strips = takes_tiles(region) and state.plan.memoise("open tiles", registers.open_tiles, product.m, product.k,
-    target, product.types, product.open) or state.plan.memoise("open strips", registers.open_strips, product.m, product.k, target, product.n,
-    not product.a_room, product.types, product.open == "n m")
+  local memoise, m, k, of = state.plan.memoise, product.m, product.k, product.types
+  product.strips = takes_tiles(region) and memoise("open tiles", registers.open_tiles, m, k, target, of, product.open)
+    or memoise("open strips", registers.open_strips, m, k, target, product.n, not product.a_room, of,
+      product.open == "n m")
 end
 
 -- Sets region.products, the distinct products of an attention in order of first use, and region.product_of(shape),

@@ -197,7 +197,7 @@ end
 --- Returns the strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count,
 --- size } } in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether
 --- half of the last vector is enough, copied: the most registers of a strip with copies of its step; in tiles step:
---- the inputs of a step, block: of a K block, once: whether rows, which one strip alone reads, leave the first-level
+--- the inputs of a step, block: of a K block, once: whether rows, which only one strip reads, leave the first-level
 --- cache to the weights }. They are tiles if the target has them and they fit, else the cheapest strips. is_cut: as
 --- above; product_types: of data/types.lua, by default f32's.
 function registers.strips(m, n, k, target, most, is_cut, product_types)

@@ -197,7 +197,8 @@ describe("strips in tiles", function()
   end)
 
   it("sum over K blocks where rows and weights of all inputs are too many for a near cache", function()
-    for inputs, block in pairs { [100] = 100, [384] = 384, [640] = 640, [768] = 384, [3072] = 512, [1000] = 512, [704] = 352 } do
+    for inputs, block in pairs { [100] = 100, [384] = 384, [640] = 640, [768] = 384, [3072] = 512, [1000] = 512,
+      [704] = 352 } do
       assert.equal(block, of(32, 64, inputs, types.product("bf16")).block, inputs)
     end
     for inputs, block in pairs { [768] = 768, [3072] = 1024 } do
@@ -212,7 +213,9 @@ describe("strips in tiles", function()
   end)
 
   it("of an attention of any length do not depend on the greatest length", function()
-    local function open(m, k, sizes) return registers.open_tiles(m, k, targets.by_name.amx, types.product("bf16"), sizes) end
+    local function open(m, k, sizes)
+      return registers.open_tiles(m, k, targets.by_name.amx, types.product("bf16"), sizes)
+    end
     for _, most in ipairs { 1, 5, 31, 32, 100, 512 } do
       assert.equal(32, open(64, most, "n k").step, most)
       assert.equal("2 x 2", text_of(open(64, most, "n k").groups))
