@@ -51,7 +51,8 @@ local function shape_of(kernel, rows, group)
   if in_tiles(kernel) then
     return { rows = rows.size, vectors = group.size, fetches = kernel.fetch and true or false,
       form = kernel.strips.form, types = kernel.types, step = kernel.strips.step,
-      once = kernel.strips.once, rest = kernel.k % kernel.strips.step > 0 or operands.named(kernel).k == "k", some = kernel.open ~= nil }
+      once = kernel.strips.once, rest = kernel.k % kernel.strips.step > 0 or operands.named(kernel).k == "k",
+      some = kernel.open ~= nil }
   end
   local fetch = open.prefetches(kernel, rows) and kernel.fetch
   if forms.all[kernel.strips.form].in_blocks then

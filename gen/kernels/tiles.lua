@@ -56,8 +56,8 @@ local function b_at(i) return at("b", i, ("%d * ldb"):format(tiles.SIDE)) end
 local function c_at(i, j) return at(at("c", i, ("%d * ldc"):format(tiles.SIDE)), j, tostring(tiles.SIDE)) end
 
 --- Returns the name of a strip's function. shape: { rows, vectors, fetches, form, types, step, rest: whether its
---- inputs may end within a step, once: whether no other strip reads its rows, some: whether it has the number of rows that its last argument says, at most `rows`, and
---- more than a tile less }.
+--- inputs may end within a step, once: whether no other strip reads its rows, some: whether it has the number of rows
+--- that its last argument says, at most `rows`, and more than a tile less }.
 function tiles.name(shape)
   local full = types.elements(tiles.BYTES, shape.types.a)
   return ("strip_%dx%d%s%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
@@ -94,7 +94,8 @@ function Strip:signature()
   local shape, of = self.shape, self.of
   local list = self.lines
   list[1] = ("/* %s%d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(
-    shape.some and "At most " or "", shape.rows, self.wide, shape.step, shape.rest and ", perhaps fewer in the last" or "",
+    shape.some and "At most " or "", shape.rows, self.wide, shape.step,
+    shape.rest and ", perhaps fewer in the last" or "",
     shape.fetches and ", prefetching `run` cache lines at `lines` places from `ahead` in each" or "")
   list[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
     :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))

@@ -75,10 +75,10 @@ for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types
       local kernel = { open = open[1], m = m, n = n, k = k, lda = types.whole_lines(m, "f32"), ldb = k + number % 3,
         ldc = m + number % 2, beta = number % 2, types = of, a_room = true, strips = strips }
       local sizes = ""
-      for at, name in ipairs { "m", "n", "k" } do
-        if open[1]:find(name, 1, true) then
+      for at, size in ipairs { "m", "n", "k" } do
+        if open[1]:find(size, 1, true) then
           sizes = sizes
-            .. ("volatile size_t of_%s = %d;\n  const size_t %s = of_%s;\n  "):format(name, open[i][at], name, name)
+            .. ("volatile size_t of_%s = %d;\n  const size_t %s = of_%s;\n  "):format(size, open[i][at], size, size)
         end
       end
       rows[#rows + 1] = add(kernel, open[i], sizes)
