@@ -1,22 +1,24 @@
 -- kinds.lua: decides which layers and which of their regions are alike, so that one function does them
 -- (kernels/shared.lua).
 -- Regions are of one kind if their operations, with their attributes, types and shapes, are the same, and so is what
--- the plan decides for a block of their rows. The places of their tensors may differ, and how many blocks a call has.
+-- the plan decides for a block of their rows, and how their tensors are stored. The places of their tensors may differ, and how many blocks a call has.
 local each_op = require("passes.common.region_ops")
 local words = require("common.words")
 
 local kinds = {}
 
--- Returns a tensor as text, without its name.
-local function tensor_text(tensor)
-  return ("%s %s %s"):format(table.concat(tensor.shape, "x"), tensor.type, tensor.grows)
+-- Returns a tensor and its storage as text, without its name.
+local function tensor_text(tensor, storage)
+  local stored = storage[tensor.name]
+  return ("%s %s %s %s %s"):format(table.concat(tensor.shape, "x"), tensor.type, tensor.grows,
+    stored and stored.form, stored and stored.leading_dimension)
 end
 
 -- Returns an operation as text, without the names of its tensors.
-local function op_text(op)
-  local parts = { op.op, words.plain_members(op.attributes), tensor_text(op.result) }
+local function op_text(op, storage)
+  local parts = { op.op, words.plain_members(op.attributes), tensor_text(op.result, storage) }
   for _, name in ipairs(words.sorted_keys(op.operands)) do
-    parts[#parts + 1] = name .. " " .. tensor_text(op.operands[name])
+    parts[#parts + 1] = name .. " " .. tensor_text(op.operands[name], storage)
   end
   return table.concat(parts, ", ")
 end
@@ -26,13 +28,13 @@ end
 --- decides for a region. With unroll = "all" nothing has a kind.
 function kinds.decide(state, segments, text_of)
   if state.spec.unroll == "all" then return end
-  local first, count, sections = {}, 0, {}
+  local first, count, sections, storage = {}, 0, {}, state.plan.storage
   for _, segment in ipairs(segments) do
     for _, section in ipairs(segment.sections) do
       local numbers = {}
       for i, region in ipairs(section.regions) do
         local parts = { segment.name, (text_of(region):gsub("%f[%w]%a+%d+%.", "")) }
-        each_op(region, function(op) parts[#parts + 1] = op_text(op) end)
+        each_op(region, function(op) parts[#parts + 1] = op_text(op, storage) end)
         local key = table.concat(parts, "\n")
         if not first[key] then
           count = count + 1

@@ -125,6 +125,13 @@ describe("adapters next to the weights", function()
     assert.matches("decode %(position 0%)", say.sh(line("beside", "bench") .. " -r 1"))
   end)
 
+  it("may change one layer's attention only, in bf16, where the next layer stores its context otherwise", function()
+    for layer = 0, LAYERS - 1 do
+      write_adapter("one", 4, { { ("model.layers.%d.self_attn.o_proj"):format(layer), 24, 24 } })
+      build(shell(root .. "/gen/attn2c") .. " gen %s -o %s", "one_out", "precision=bf16 adapters.one=one")
+    end
+  end)
+
   it("are chosen by name in Python, and kept with a sequence", function()
     assert.equal("", say.sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=beside:%s /usr/bin/python3 -W error %s model %s")
       :format(shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/adapters.py"), shell(llama))))
