@@ -165,7 +165,21 @@ local function groups_in_tiles(kernel, groups, lanes)
   return list
 end
 
-local function times(count, text) return count == 1 and text or ("%d * (%s)"):format(count, text) end
+-- Returns a pointer plus terms, without those that are 0: numbers, C text, or { symbol, step, count } of a loop, which
+-- has no symbol if its count is "1".
+local function plus(pointer, ...)
+  for _, term in ipairs { ... } do
+    if type(term) == "table" then term = term[3] ~= "1" and ("%s * %d"):format(term[1], term[2]) or "0" end
+    if tostring(term) ~= "0" then pointer = ("%s + %s"):format(pointer, term) end
+  end
+  return pointer
+end
+
+-- Returns lines in a loop over `symbol`, from 0 to before `count`, as C; without the loop if that is "1".
+local function over(symbol, count, lines)
+  return count == "1" and lines
+    or in_block(("for (size_t %s = 0; %s < %s; %s++)"):format(symbol, symbol, count, symbol), lines)
+end
 
 -- Returns the call of strips of a K block, in tiles, from strip `i`, K block `block` and group j of its kind on. strip:
 -- { rows: as in kernel.strips, count: C text of the rows }; at: { group: of groups_in_tiles, block: of tiles.blocks,
@@ -174,17 +188,21 @@ local function call_in_tiles(kernel, strip, at, lanes, adds, a, b, strip_name)
   local high, inputs = kernel.strips.strips[1].size, types.group(kernel.types.a)
   local group, block, step = at.group, at.block, kernel.strips.step
   local is_open = operands.named(kernel).k == "k"
-  local ahead = kernel.fetch and (", (const char *)(%s) + ahead.from + ((%d + j) * strips * %d + %s) * run"
-    .. ", ahead.apart, ahead.lines, ahead.run"):format(a, group.done, kernel.k // step, at.before) or ""
-  return ("%s(%s + %s + block * %d + j * %d, %s + i * %d + %d + block * %d, c + i * %d + %s + j * %d, "
-    .. "%s, %d, %d, %d, %s, %d%s, %s);"):format(
-    strip_name(strip.rows, group, not is_open and block.inputs % step == 0), a,
-    tonumber(group.first) and tostring(tonumber(group.first) * inputs + block.first * kernel.lda)
-      or times(inputs, group.first), block.inputs * kernel.lda, group.size * lanes * inputs, b, high * kernel.ldb,
-    block.first, block.inputs, high * kernel.ldc, group.first, group.size * lanes, is_open and "(int)k" or block.inputs,
-    kernel.lda, kernel.ldb, kernel.ldc,
-    block.first > 0 and "2" or block.count > 1 and ("block ? 2 : %s"):format(adds) or adds, group.lanes, ahead,
-    strip.count)
+  local function over_blocks(each) return { "block", each, tostring(block.count) } end
+  local function over_groups(each) return { "j", each, group.count } end
+  local first = tonumber(group.first) and group.first * inputs or ("%d * (%s)"):format(inputs, group.first)
+  local ahead = kernel.fetch and (", (const char *)(%s) + ahead.from + (%s * strips "
+    .. "* %d + %s) * run, ahead.apart, ahead.lines, ahead.run"):format(a,
+      group.count == "1" and group.done or ("(%d + j)"):format(group.done), kernel.k // step, at.before) or ""
+  return {
+    ("%s(%s,"):format(strip_name(strip.rows, group, not is_open and block.inputs % step == 0),
+      plus(a, first, block.first * kernel.lda, over_blocks(block.inputs * kernel.lda),
+        over_groups(group.size * lanes * inputs))),
+    ("  %s, %s,"):format(plus(b, { "i", high * kernel.ldb }, block.first, over_blocks(block.inputs)),
+      plus("c", { "i", high * kernel.ldc }, group.first, over_groups(group.size * lanes))),
+    ("  %s, %d, %d, %d, %s, %d%s, %s);"):format(is_open and "(int)k" or block.inputs, kernel.lda, kernel.ldb,
+      kernel.ldc, block.first > 0 and "2" or block.count > 1 and ("block ? 2 : %s"):format(adds) or adds, group.lanes,
+      ahead, strip.count) }
 end
 
 --- Returns the body of a product in tiles, whose rows are open, and perhaps its outputs or inputs: strips of two tiles
@@ -201,23 +219,24 @@ function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
   end
   for _, group in ipairs(groups_in_tiles(kernel, groups, lanes)) do
     local outputs = (group.size - 1) * lanes + group.lanes
+    local some = tonumber(group.count) and "" or (" && %s > 0"):format(group.count)
     local function call(rows, count, block, before)
       return call_in_tiles(kernel, { rows = rows, count = count }, { group = group, block = block, before = before },
         lanes, adds, a, b, strip_name)
     end
-    append(lines, { "if (whole > 0) {", "  " .. tiles.configure(high, outputs, step, kernel.types.a) })
+    local of_whole = { tiles.configure(high, outputs, step, kernel.types.a) }
     for _, block in ipairs(tiles.blocks(kernel.k, kernel.strips.block, step)) do
-      append(lines, { ("  for (size_t block = 0; block < %d; block++)"):format(block.count),
-        "    for (size_t i = 0; i < whole; i++)", ("      for (size_t j = 0; j < %s; j++)"):format(group.count),
-        "        " .. call(two, tostring(high), block, ("%d * whole + (block * whole + i) * %d"):format(
-          block.first // step, block.inputs // step)) })
+      local before = ("%d * whole + (%s) * %d"):format(block.first // step,
+        block.count == 1 and "i" or "block * whole + i", block.inputs // step)
+      append(of_whole, over("block", tostring(block.count),
+        over("i", "whole", over("j", group.count, call(two, tostring(high), block, before)))))
     end
     local all, before = { first = 0, inputs = kernel.k, count = 1 }, ("whole * %d"):format(kernel.k // step)
-    append(lines, { "}", "if (rest > 0) {", "  const size_t block = 0, i = whole;",
-      "  " .. tiles.configure("(int)rest", outputs, step, kernel.types.a),
-      ("  for (size_t j = 0; j < %s; j++) {"):format(group.count), ("    if (rest > %d)"):format(tiles.SIDE),
-      "      " .. call(two, "(int)rest", all, before), "    else", "      " .. call(one, "(int)rest", all, before),
-      "  }", "}" })
+    local of_rest = { "const size_t i = whole;", tiles.configure("(int)rest", outputs, step, kernel.types.a) }
+    append(of_rest, over("j", group.count, in_block(("if (rest > %d)"):format(tiles.SIDE),
+      call(two, "(int)rest", all, before), call(one, "(int)rest", all, before))))
+    append(lines, in_block(("if (whole > 0%s)"):format(some), of_whole))
+    append(lines, in_block(("if (rest > 0%s)"):format(some), of_rest))
   end
   return lines
 end

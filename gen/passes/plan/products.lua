@@ -10,6 +10,7 @@ local alike = require("common.alike")
 local all_regions = require("passes.common.regions")
 local disentangled = require("passes.common.disentangled")
 local forms = require("data.storage")
+local kernel_tiles = require("kernels.tiles")
 local libxsmm = require("kernels.libxsmm")
 local distances = require("passes.common.distances")
 local ops = require("data.ops")
@@ -178,11 +179,10 @@ end
 -- The open sizes of the products of an attention of any length.
 local open_of = { scores = "n m", context = "n k" }
 
--- True if the products of an attention of any length may be in tiles: no call computes a token's queries by themselves,
--- in strips that give other bits.
+-- True if the products of an attention of any length may be in tiles. A tile sums the inputs of a step together, so a
+-- query's keys begin with a whole step, whatever block of queries it is in.
 local function takes_tiles(region)
-  local o = region.open
-  return not (o.continues or o.of_source or o.asked or o.together)
+  return region.open.panel % kernel_tiles.open_step(region.context.operands.v.type) == 0
 end
 
 -- Sets the strips of an open product of an attention. Its scores are whole vectors.
@@ -211,7 +211,7 @@ local function of_attention(state, region)
       cut_open(state, region, product)
       -- With several rows, such as queries of one source, each strip reads only its own part of the keys or values.
       local outputs = is_together and m or region.open.by_source and product.strips.groups[1].size * vector
-      product.fetch = outputs and ahead.near(of.a, outputs, p.near) or nil
+      product.fetch = outputs and not product.strips.step and ahead.near(of.a, outputs, p.near) or nil
       return
     end
     cut(state, product, p)
