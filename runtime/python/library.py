@@ -147,6 +147,10 @@ class _Pool(_Owner):
                 self._free.pop().close()
             super().close()
 
+    def __del__(self) -> None:
+        if not self._running:  # at the interpreter's end, a state may still have it
+            self.close()
+
     @contextlib.contextmanager
     def caller(self, word: str = "call") -> Iterator[Any]:
         """Memory of one call, for as long as it runs, or of a state."""

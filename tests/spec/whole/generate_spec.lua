@@ -583,6 +583,8 @@ describe("the library", function()
       shell(root .. "/tests/generate/greedy.jsonl"))))
     assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=llama:%s /usr/bin/python3 -W error %s llama %s"):format(
       shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/owners.py"), shell(places.llama))))
+    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=llama /usr/bin/python3 %s llama %s 2>&1"):format(
+      shell(root .. "/tests/bindings/left_open.py"), shell(places.llama))))
     if os.execute("command -v mypy >/dev/null") then
       assert.matches("^Success", sh(("mypy --strict --cache-dir %s llama/llama.py"):format(shell(helper.mypy_cache))))
     end
