@@ -19,6 +19,13 @@ end
 -- Returns an integer, likewise.
 local function integer_of(from, key, least, most) return number_of(from, key, least, most, true) end
 
+-- Returns true or false, or nil if it is missing. Faults: format.
+local function flag_of(from, key)
+  local value = json.given(from, key)
+  if value == nil or type(value) == "boolean" then return value end
+  faults.raise("format", "%s%s: %s, but true or false is expected", FILE, key, json.shown(value))
+end
+
 -- Returns the language and the task that the list of forced tokens names, [[1, 50259], [2, 50359], [3, 50363]]; null is
 -- no token. Faults: format; usage for other tokens.
 local function forced_of(stated, languages, tasks, without)
@@ -97,6 +104,7 @@ function speech.of(stated, vocab, notes, median)
     initial = integer_of(stated, "max_initial_timestamp_index", 0, vocab),
     compression = number_of(stated, "compression_ratio_threshold", 0, 1000),
     score = number_of(stated, "logprob_threshold", -1000, 0), silence = number_of(stated, "no_speech_threshold", 0, 1),
+    goes_on = flag_of(stated, "condition_on_prev_tokens"),
     languages = next(languages) and languages or nil, language = language, task = task, heads = heads_of(stated),
     median = median }
 end

@@ -295,11 +295,12 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
   refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
 
 sections["generation_config.json"] = {
-  read = [[alignment_heads bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id
-    do_sample early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual
-    lang_to_id language length_penalty logprob_threshold max_initial_timestamp_index max_length max_new_tokens
-    min_length min_new_tokens min_p no_repeat_ngram_size no_speech_threshold no_timestamps_token_id num_beams
-    prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task task_to_id temperature top_k top_p]],
+  read = [[alignment_heads bad_words_ids begin_suppress_tokens compression_ratio_threshold condition_on_prev_tokens
+    decoder_start_token_id do_sample early_stopping eos_token_id forced_bos_token_id forced_decoder_ids
+    forced_eos_token_id is_multilingual lang_to_id language length_penalty logprob_threshold
+    max_initial_timestamp_index max_length max_new_tokens min_length min_new_tokens min_p no_repeat_ngram_size
+    no_speech_threshold no_timestamps_token_id num_beams prev_sot_token_id renormalize_logits repetition_penalty
+    suppress_tokens task task_to_id temperature top_k top_p]],
   without = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
     ["config.json says it"] = "median_filter_width",
@@ -328,7 +329,6 @@ sections["generation_config.json"] = {
     token_healing = NO, top_h = {}, typical_p = { 1 }, watermarking_config = {} },
     ["not read: a call has timestamps with --timestamps, or if its sound is longer than a window"] = {
       return_timestamps = NO },
-    ["not read: a window always goes on from the text before it"] = { condition_on_prev_tokens = { true } },
     ["not read: a prompt is before the first window"] = { prompt_condition_type = { "first-segment" } } },
 }
 

@@ -377,9 +377,10 @@ keys.list = {
       .. "tokens: { no_timestamps = 50363 (timestamps follow it), previous = 50361, no_speech = 50362, transcribe = "
       .. "50359, translate = 50358, languages = { en = 50259, ... }, initial = 50 (the last timestamp of those that an "
       .. "answer begins with), language = \"en\" (else it is found), task = \"transcribe\", compression = 2.4, score = "
-      .. "-1, silence = 0.6 (limits of answers), words = true (the program finds the times of words, by the attention "
-      .. "of heads = { { layer, head }, ... }, default all heads of the upper half of the layers, and a median of "
-      .. "median = 7 rows) }; generation has start and stop, a token each. false: the program takes no speech" },
+      .. "-1, silence = 0.6 (limits of answers), goes_on = false (a window does not go on from the text before it), "
+      .. "words = true (the program finds the times of words, by the attention of heads = { { layer, head }, ... }, "
+      .. "default all heads of the upper half of the layers, and a median of median = 7 rows) }; generation has start "
+      .. "and stop, a token each. false: the program takes no speech" },
   { key = "target", type = "target", words = target_words(), default = "host",
     meaning = "instructions to compile for; generic: any little-endian processor; host: the best that this machine has "
       .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names. A list, \"avx512, avx2, x86_64\": "

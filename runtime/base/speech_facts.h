@@ -29,6 +29,7 @@ typedef struct attn2c_speech {
   double most_compression;       /* of the text of a good answer, as a multiple of what zlib makes of it */
   double least_score;            /* of a good answer: the mean of its tokens' log-probabilities */
   double least_silence;          /* the probability from which a window with a bad score is silence */
+  int32_t goes_on;               /* 1: a window usually goes on from the text before it */
   int32_t language;              /* index of the usual one; -1: it is found */
   int32_t task;                  /* the usual one, as a token; -1: the model has none */
   int32_t language_count;        /* 0: the model knows one language, which has no token */

@@ -82,9 +82,13 @@ typedef struct {
   int guess;                                              /* 1: by repetitions of the text; 0: not given */
   const char **features;                                  /* arrays of sounds, in the order given */
   int feature_count;
-  const char *language;        /* that is spoken; NULL: not given */
-  int task;                    /* ATTN2C_TASK_; 0: not given */
-  int timestamps;              /* 1 with --timestamps */
+  const char *language; /* that is spoken; NULL: not given */
+  int task;             /* ATTN2C_TASK_; 0: not given */
+  int timestamps;       /* 1 with --timestamps */
+  int goes_on;          /* with --condition-on-previous-text 1: yes, 2: no */
+  int carries;          /* 1 with --carry-initial-prompt */
+  const char *compression, *score,
+      *silence;                /* limits of a window's answer: a number or none; NULL: not given */
   const char *perplexity_file; /* NULL: not given */
   const char *logits;          /* a file that perplexity writes; NULL: not given */
 } attn2c_generate_arguments;

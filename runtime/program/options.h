@@ -50,7 +50,7 @@ extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 /* Returns row number i, from 0 to ATTN2C_ROWS - 1. First are the rows of all programs, next the rows of
  * models that continue, and last the rows of `serve`. A row that the program does not have is empty. */
 enum {
-  ATTN2C_GENERATION_OPTIONS = 70,
+  ATTN2C_GENERATION_OPTIONS = 75,
   ATTN2C_SERVER_OPTIONS = 16,
   ATTN2C_ROWS = ATTN2C_OPTIONS + ATTN2C_GENERATION_OPTIONS + ATTN2C_SERVER_OPTIONS
 };

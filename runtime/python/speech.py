@@ -20,7 +20,8 @@ _chars, _real = ctypes.c_char_p, ctypes.c_double
 class _TranscribeOptions(ctypes.Structure):
     _fields_ = _fields(language=_chars, task=_chars, prompt=_chars, timestamps=ctypes.c_int, words=ctypes.c_int,
                        beams=ctypes.c_int32, tokens=ctypes.c_int32, temperature=_real, seed=ctypes.c_uint64,
-                       vad=ctypes.c_int)
+                       vad=ctypes.c_int, condition_on_previous_text=ctypes.c_int, carry_initial_prompt=ctypes.c_int,
+                       compression_ratio_threshold=_real, logprob_threshold=_real, no_speech_threshold=_real)
 
 
 class _SpokenWord(ctypes.Structure):
@@ -83,7 +84,10 @@ class _SpeechModel(_SoundModel, _Generating):
     def transcribe(self, sound: Union[ArrayLike, Path], *, language: Optional[str] = None, task: Optional[str] = None,
                    prompt: Optional[str] = None, timestamps: bool = False, words: bool = False,
                    beams: Optional[int] = None, tokens: Optional[int] = None, temperature: Optional[float] = None,
-                   seed: Optional[int] = None, vad: bool = False, adapter: Optional[str] = None) -> Iterator[Segment]:
+                   seed: Optional[int] = None, vad: bool = False, adapter: Optional[str] = None,
+                   condition_on_previous_text: Optional[bool] = None, carry_initial_prompt: bool = False,
+                   compression_ratio_threshold: Optional[float] = None, logprob_threshold: Optional[float] = None,
+                   no_speech_threshold: Optional[float] = None) -> Iterator[Segment]:
         """The segments of what is said, each once its window of the sound is read.
 
         sound: samples of one channel, floats from -1 to 1, at RATE samples a second; or a file: WAV of integers at that
@@ -91,7 +95,10 @@ class _SpeechModel(_SoundModel, _Generating):
         prompt: text that is said before. timestamps: segments have times also in a sound that a window holds. words: words
         have times, in a model that was built with speech.words=true. beams, tokens: None: the folder's. temperature:
         of the only attempt at a window; None: 0, 0.2 .. 1 until an answer is good. vad: silence is left out; each piece of
-        speech, up to a window, is written down by itself. adapter: one of ADAPTERS.
+        speech, up to a window, is written down by itself. adapter: one of ADAPTERS. condition_on_previous_text: a window
+        goes on from the text before it; carry_initial_prompt: each window goes on from the prompt, too.
+        compression_ratio_threshold: the most of a good answer; logprob_threshold: the least; no_speech_threshold: from
+        which a window with a worse answer is left out. None: the folder's; infinite: there is none.
         """
         given = np.asarray(_samples("sound", sound, self._speech.rate))
         if given.ndim != 1 or given.dtype.kind != "f" or not given.size:
@@ -102,6 +109,13 @@ class _SpeechModel(_SoundModel, _Generating):
         options.language, options.task, options.prompt = kept
         options.timestamps, options.words = _flag("timestamps", timestamps), _flag("words", words)
         options.vad = _flag("vad", vad)
+        options.carry_initial_prompt = _flag("carry_initial_prompt", carry_initial_prompt)
+        if condition_on_previous_text is not None:
+            options.condition_on_previous_text = _flag("condition_on_previous_text", condition_on_previous_text)
+        for name, limit in (("compression_ratio_threshold", compression_ratio_threshold),
+                            ("logprob_threshold", logprob_threshold), ("no_speech_threshold", no_speech_threshold)):
+            if limit is not None:
+                setattr(options, name, _number(name, limit))
         if beams is not None:
             options.beams = _integer("beams", beams, 1, self._sequences)
         if tokens is not None:

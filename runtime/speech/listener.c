@@ -64,6 +64,10 @@ attn2c_speech_options attn2c_speech_stated(const attn2c_descriptor *model) {
                                    .tokens = (int32_t)(is_plain ? limit : model->lengths->sizes[0].seq / 2),
                                    .language = speech->language,
                                    .task = speech->task,
+                                   .goes_on = speech->goes_on,
+                                   .most_compression = speech->most_compression,
+                                   .least_score = speech->least_score,
+                                   .least_silence = speech->least_silence,
                                    .by_pieces = is_plain,
                                    .is_whole = is_plain};
   for (int i = 0; i < options.attempts; i++) options.temperatures[i] = i / 5.0;
@@ -331,7 +335,7 @@ static int find_times(attn2c_listener *l, ear *e, int is_cut) {
 /* Takes an answer that has ended. If it is no good, the next attempt begins. */
 static int end_attempt(attn2c_listener *l, ear *e, attn2c_message *message) {
   const attn2c_answer_ids *answer = attn2c_answers_at(e->batch, e->in_batch);
-  const attn2c_speech *limits = l->speech;
+  const attn2c_speech_options *limits = &l->options;
   attn2c_heard *heard = &e->heard;
   if (answer->end == ATTN2C_END_FAULT) return attn2c_fail(message, answer->status, "%s", answer->fault);
   const int is_cut = answer->end != ATTN2C_END_TOKEN;
@@ -347,8 +351,11 @@ static int end_attempt(attn2c_listener *l, ear *e, attn2c_message *message) {
   e->batch = NULL;
   int status = compress_text(l, e);
   if (status != ATTN2C_OK) return attn2c_fail(message, status, "no text: %s", attn2c_strerror(status));
-  heard->is_silent = heard->silence > limits->least_silence && !(heard->score > limits->least_score);
-  if (heard->is_silent) return ATTN2C_OK;
+  /* Without a least score, silence is left out whatever its answer is, but only after all attempts. */
+  const int has_least = isfinite(limits->least_score);
+  heard->is_silent =
+      heard->silence > limits->least_silence && !(has_least && heard->score > limits->least_score);
+  if (heard->is_silent && has_least) return ATTN2C_OK;
   const int is_good = heard->compression <= limits->most_compression && heard->score >= limits->least_score;
   if (is_good || ++e->attempt == l->options.attempts) return find_times(l, e, is_cut);
   return begin_attempt(l, e, message);

@@ -14,13 +14,16 @@ typedef struct attn2c_speech_options {
   double temperatures[ATTN2C_SPEECH_ATTEMPTS];
   int attempts;
   uint64_t seed;
-  int32_t tokens;   /* the most of an answer to a window */
-  int32_t language; /* index; -1: it is found, or the model has none */
-  int32_t task;     /* token; -1: the model has none */
-  int is_timed;     /* 1: answers have timestamps */
-  int has_words;    /* 1: tokens have times */
-  int by_pieces;    /* 1: each piece of a sound is a sound by itself */
-  int is_whole;     /* 1: pieces are what a call holds, with silence; 0: silence is left out */
+  int32_t tokens;                                      /* the most of an answer to a window */
+  int32_t language;                                    /* index; -1: it is found, or the model has none */
+  int32_t task;                                        /* token; -1: the model has none */
+  int is_timed;                                        /* 1: answers have timestamps */
+  int has_words;                                       /* 1: tokens have times */
+  int goes_on;                                         /* 1: a window goes on from the text before it */
+  int carries;                                         /* 1: each window goes on from the prompt, too */
+  double most_compression, least_score, least_silence; /* as of attn2c_speech; infinite: there is none */
+  int by_pieces;                                       /* 1: each piece of a sound is a sound by itself */
+  int is_whole; /* 1: pieces are what a call holds, with silence; 0: silence is left out */
 } attn2c_speech_options;
 
 /* Returns the options that a model states: its beams, language and task; and all attempts. */

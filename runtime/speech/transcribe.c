@@ -19,6 +19,7 @@ struct attn2c_transcriber {
   float *window;   /* [rows][width], if a window needs rows of zeros */
   int32_t *before; /* [capacity] the last tokens of what was said */
   size_t before_count, capacity;
+  size_t carried, most;     /* tokens of the prompt that stay before the others; the most of `before` */
   attn2c_segment *segments; /* of a window, the first `taken` of which were returned */
   int32_t found, taken;
   int32_t *plain, *places; /* tokens of text of a segment, and which of the answer's they are */
@@ -54,6 +55,7 @@ int attn2c_transcriber_create(attn2c_transcriber **made, attn2c_listener *listen
   t->rows.context = attn2c_listener_context(listener);
   t->rows.window = read->shape[1], t->rows.width = read->shape[2];
   t->capacity = (size_t)model->lengths->sizes[0].seq + 1;
+  t->most = (t->capacity - 1) / 2 - 1;
   if (facts)
     t->rows.memory = malloc((size_t)attn2c_speech_rows_room(facts, t->rows.window, t->rows.width) *
                             sizeof *t->rows.memory);
@@ -78,13 +80,15 @@ void attn2c_transcriber_free(attn2c_transcriber *t) {
   ATTN2C_FREE(t->rows.memory, t->window, t->before, t->segments, t->plain, t->places, t->said, t->times, t);
 }
 
-/* Adds tokens to what was said, of which the last ones are kept. */
+/* Adds tokens to what was said, of which the last ones are kept after those that are carried. */
 static void remember(attn2c_transcriber *t, const int32_t *ids, int64_t count) {
-  const size_t most = t->capacity - 1, more = (size_t)count < most ? (size_t)count : most;
-  const size_t room = most - more, kept = t->before_count < room ? t->before_count : room;
-  memmove(t->before, t->before + t->before_count - kept, kept * sizeof *ids);
-  memcpy(t->before + kept, ids + (size_t)count - more, more * sizeof *ids);
-  t->before_count = kept + more;
+  const size_t most = t->most - t->carried, said = t->before_count - t->carried;
+  const size_t more = (size_t)count < most ? (size_t)count : most;
+  const size_t room = most - more, kept = said < room ? said : room;
+  int32_t *to = t->before + t->carried;
+  memmove(to, to + said - kept, kept * sizeof *ids);
+  memcpy(to + kept, ids + (size_t)count - more, more * sizeof *ids);
+  t->before_count = t->carried + kept + more;
 }
 
 int attn2c_transcriber_begin(attn2c_transcriber *t, const char *name, const char *prompt,
@@ -92,7 +96,7 @@ int attn2c_transcriber_begin(attn2c_transcriber *t, const char *name, const char
   const int32_t *ids = NULL;
   int64_t count = 0;
   t->name = name, t->language = t->options->language;
-  t->before_count = 0, t->windows = 0;
+  t->before_count = t->carried = 0, t->windows = 0;
   if (!prompt) return ATTN2C_OK;
   size_t length = strlen(prompt);
   char *spaced = malloc(length + 2), lines[400];
@@ -103,6 +107,7 @@ int attn2c_transcriber_begin(attn2c_transcriber *t, const char *name, const char
   attn2c_message why = attn2c_message_make(lines, sizeof lines);
   const int status = attn2c_listener_tokens(t->listener, spaced, &ids, &count, &why);
   if (status == ATTN2C_OK) remember(t, ids, count);
+  if (t->options->carries) t->carried = t->before_count;
   free(spaced);
   return status == ATTN2C_OK ? status : attn2c_fail(message, status, "the prompt: %s", lines);
 }
@@ -284,7 +289,8 @@ int attn2c_transcriber_next(attn2c_transcriber *t, attn2c_said_state *state, att
     return attn2c_fail(message, status, "%s: no text: %s", t->name, attn2c_strerror(status));
   *state = is_said ? ATTN2C_SAID_SEGMENT : ATTN2C_SAID_WINDOW;
   if (is_said) return ATTN2C_OK;
-  if (!heard->is_silent && heard->temperature > MOST_TEMPERATURE) t->before_count = 0;
+  if (!heard->is_silent && (!t->options->goes_on || heard->temperature > MOST_TEMPERATURE))
+    t->before_count = t->carried;
   t->stage = READ;
   return ATTN2C_OK;
 }

@@ -20,6 +20,13 @@ typedef struct attn2c_transcribe_options {
                            it is good */
   uint64_t seed;
   int vad; /* 1: silence is left out; each piece of speech, up to a window, is written down by itself */
+  int condition_on_previous_text;     /* 1: a window goes on from the text before it; 0: it does not; -1: as
+                                         the folder says */
+  int carry_initial_prompt;           /* 1: each window goes on from the prompt, not only the first one */
+  double compression_ratio_threshold; /* of a good answer: the most, 0 to 1000; NaN: the folder's; infinite:
+                                         none */
+  double logprob_threshold;           /* the least, -1000 to 0; NaN: the folder's; -infinite: none */
+  double no_speech_threshold;         /* of silence: 0 to 1; NaN: the folder's; infinite: none */
 } attn2c_transcribe_options;
 
 attn2c_transcribe_options attn2c_transcribe_defaults(void);

@@ -34,7 +34,15 @@ CALLS = [  # features, the most tokens of a window, options of the program, and 
     ("long", 16, {"timestamps": True}, "\t on the in \n"),
     ("short", 16, {}, None),
     ("short", 16, {"timestamps": True}, None),
+    ("long", 16, {"timestamps": True, "condition-on-previous-text": "no"}, " the in on"),
+    ("long", 16, {"timestamps": True, "carry-initial-prompt": True}, " on the in"),
+    ("long", 16, {"timestamps": True, "carry-initial-prompt": True, "condition-on-previous-text": "no"}, " in the in"),
+    ("long", 16, {"timestamps": True, "no-speech-threshold": 0.002, "logprob-threshold": "none"}, None),
+    ("long", 16, {"timestamps": True, "no-speech-threshold": 0.002, "logprob-threshold": -1.5}, None),
+    ("long", 16, {"timestamps": True, "no-speech-threshold": "none", "logprob-threshold": "none",
+                  "compression-ratio-threshold": "none"}, None),
 ]
+THRESHOLDS = {"compression-ratio-threshold": 2.4, "logprob-threshold": -1.0, "no-speech-threshold": 0.6}
 
 
 def opened(folder):
@@ -82,9 +90,13 @@ def write(name):
     suppressed = [i for i in stated["suppress_tokens"] if i < stated["eos_token_id"]]
 
     def answer(features, tokens, options, prompt):
+        limits = {name: options.get(name, usual) for name, usual in THRESHOLDS.items()}
         found = whisper.transcribe(
             heard, features, temperature=0, fp16=False, sample_len=tokens, suppress_tokens=suppressed,
-            max_initial_timestamp=0.1, initial_prompt=prompt, without_timestamps="timestamps" not in options)
+            max_initial_timestamp=0.1, initial_prompt=prompt, without_timestamps="timestamps" not in options,
+            condition_on_previous_text=options.get("condition-on-previous-text") != "no",
+            carry_initial_prompt="carry-initial-prompt" in options,
+            **{name.replace("-", "_"): None if limit == "none" else limit for name, limit in limits.items()})
         return [{"ids": each["tokens"], "begin": round(each["start"], 2), "end": round(each["end"], 2),
                  "score": round(each["avg_logprob"], 5), "compression": round(each["compression_ratio"], 5),
                  "silence": round(each["no_speech_prob"], 6)} for each in found["segments"] if each["tokens"]]

@@ -33,6 +33,10 @@ return function(of)
   }
 
   of("runtime/speech/transcribe.c", "tests/spec/whole/speech_spec.lua") {
+    { name = "speech_goes_on", old = "!t->options->goes_on || ", new = "", filter = "OpenAI",
+      wrong = "a window always goes on from the text before it" },
+    { name = "speech_carried", old = "t->carried = t->before_count;", new = "t->carried = 0;", filter = "OpenAI",
+      wrong = "the prompt is before the first window alone" },
     { name = "speech_pieces", old = "begin_rows(t, (double)(samples->first + piece.begin) / t->rate);",
       new = "begin_rows(t, (double)piece.begin / t->rate);", filter = "leaves out silence",
       wrong = "times count from the silence before a piece" },
@@ -106,6 +110,8 @@ return function(of)
   of("runtime/speech/listener.c", "tests/spec/whole/speech_spec.lua") {
     { name = "speech_silence", old = "heard->silence > limits->least_silence", new = "heard->silence > 0.6",
       filter = "limits of answers", wrong = "the folder's limit of silence does not count" },
+    { name = "speech_silent", old = "!(has_least && heard->score", new = "!(heard->score", filter = "OpenAI",
+      wrong = "without a least score silence is kept" },
     { name = "speech_sequence", old = "(int32_t)(e - l->ears) * l->options.beam.beams", new = "0",
       filter = "side by side", wrong = "sounds side by side read each other's windows" },
   }

@@ -67,7 +67,8 @@ local function speech_of(spec, said)
     { "transcribe", given.transcribe or -1 }, { "translate", given.translate or -1 },
     { "most_initial", given.initial or -1 },
     { "most_compression", c.double(given.compression or 2.4) }, { "least_score", c.double(given.score or -1) },
-    { "least_silence", c.double(given.silence or 0.6) }, { "language", usual },
+    { "least_silence", c.double(given.silence or 0.6) }, { "goes_on", given.goes_on == false and 0 or 1 },
+    { "language", usual },
     { "task", #languages > 0 and task or -1 }, { "language_count", #languages },
   }, of_words) }
 end

@@ -1,7 +1,8 @@
 -- kinds.lua: decides which layers and which of their regions are alike, so that one function does them
 -- (kernels/shared.lua).
 -- Regions are of one kind if their operations, with their attributes, types and shapes, are the same, and so is what
--- the plan decides for a block of their rows, and how their tensors are stored. The places of their tensors may differ, and how many blocks a call has.
+-- the plan decides for a block of their rows, and how their tensors are stored. The places of these may differ, and how
+-- many blocks a call has.
 local each_op = require("passes.common.region_ops")
 local words = require("common.words")
 

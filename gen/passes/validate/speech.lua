@@ -41,7 +41,7 @@ local read_tokens = values.table_reader({
   no_timestamps = required, previous = required, no_speech = required, transcribe = optional, translate = optional,
   initial = optional, compression = { type = "number", min = 0, max = 1000 },
   score = { type = "number", min = -1000, max = 0 }, silence = { type = "number", min = 0, max = 1 },
-  languages = { type = "languages" }, language = { type = "language_code" },
+  goes_on = { type = "boolean" }, languages = { type = "languages" }, language = { type = "language_code" },
   task = { type = "word", words = { "transcribe", "translate" } }, words = { type = "boolean" },
   heads = { type = "heads" }, median = { type = "integer", min = 1, max = 31 },
 }, "{ no_timestamps = 50363 }", true)

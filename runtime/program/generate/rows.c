@@ -44,6 +44,20 @@ const attn2c_option attn2c_generation_options[ATTN2C_GENERATION_OPTIONS] = {
     {"--timestamps", NULL, NULL, GENERATE, FLAG, AT(generate.timestamps), 0, 0, 0, NULL,
      "each segment of what is said has its times. A sound that is longer than a window is always read with "
      "timestamps"},
+    {"--condition-on-previous-text", NULL, "WORD", GENERATE, WORD, AT(generate.goes_on), 0, 1, 0, "yes or no",
+     "whether a window of speech goes on from the text before it (default: condition_on_prev_tokens of the "
+     "folder's generation_config.json, else yes). no: a window that repeats itself spoils no other"},
+    {"--carry-initial-prompt", NULL, NULL, GENERATE, FLAG, AT(generate.carries), 0, 0, 0, NULL,
+     "each window of speech goes on from --prompt, not only the first one"},
+    {"--compression-ratio-threshold", NULL, "X", GENERATE, ONCE, AT(generate.compression), 0, 0, 0, NULL,
+     "the most that zlib may pack the text of a window, 0 to 1000, or none; an answer beyond is drawn again "
+     "(default: the folder's, else 2.4)"},
+    {"--logprob-threshold", NULL, "X", GENERATE, ONCE, AT(generate.score), 0, 0, 0, NULL,
+     "the least mean log-probability of a window's answer, -1000 to 0, or none (default: the folder's, else "
+     "-1)"},
+    {"--no-speech-threshold", NULL, "X", GENERATE, ONCE, AT(generate.silence), 0, 0, 0, NULL,
+     "the probability of silence, 0 to 1, from which a window with a worse answer is left out, or none "
+     "(default: the folder's, else 0.6)"},
     {"--source-language", NULL, "CODE", GENERATE, ONCE, AT(generate.source_language), 0, 0, 0, NULL,
      "the language of prompts, as the folder calls it (eng_Latn, en_XX, en), for a model that translates"},
     {"--target-language", NULL, "CODE", GENERATE, ONCE, AT(generate.target_language), 0, 0, 0, NULL,

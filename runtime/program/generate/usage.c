@@ -81,9 +81,11 @@ int attn2c_generate_check_usage(attn2c_generate_job *job) {
         "--prompt: this model takes no text, as it was built without a tokenizer; --input ids=X.npy "
         "gives token ids";
   if (arguments->audio_count > 0 || arguments->vad || arguments->words || given->feature_count > 0 ||
-      given->language || given->task || given->timestamps || arguments->answers >= ATTN2C_ANSWERS_SRT)
+      given->language || given->task || given->timestamps || given->goes_on || given->carries ||
+      given->compression || given->score || given->silence || arguments->answers >= ATTN2C_ANSWERS_SRT)
     faults[count++] =
-        "--audio, --vad, --words, --features, --language, --task, --timestamps, --format srt and "
+        "--audio, --vad, --words, --features, --language, --task, --timestamps, "
+        "--condition-on-previous-text, --carry-initial-prompt, the thresholds of answers, --format srt and "
         "vtt: go with models that write down speech";
   if (given->source_language && !is_text)
     faults[count++] = "--source-language: goes with --prompt, in a model that was built with a tokenizer";

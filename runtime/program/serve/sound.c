@@ -165,14 +165,17 @@ static const attn2c_lacking lacking[] = {
     {"word_timestamps", NULL, "timestamp_granularities are"},
     {"translate", NULL, "task is"},
     {.names = "seed top_k min_p best_of beam_size patience temperature_inc max_tokens max_completion_tokens"},
-    {.names = "no_speech_threshold logprob_threshold hallucination_silence_threshold"},
+    {.names = "no_speech_threshold logprob_threshold log_prob_threshold compression_ratio_threshold "
+              "hallucination_silence_threshold clip_timestamps"},
     {.names = "frequency_penalty presence_penalty", .usual = "0"},
     {.names = "repetition_penalty top_p length_penalty", .usual = "1"},
     {.names = "to_language response_schema"},
     {.names = NULL}};
 /* Besides, of models that know one language and hear no text. */
 static const attn2c_lacking lacking_without_languages[] = {
-    {.names = "language prompt task"}, {"temperature", "0", NULL}, {.names = NULL}};
+    {.names = "language prompt task condition_on_previous_text carry_initial_prompt"},
+    {"temperature", "0", NULL},
+    {.names = NULL}};
 
 static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task) {
   attn2c_request r;
@@ -200,6 +203,9 @@ static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task
     generate->task = task;
     if (attn2c_request_word(&r, "task", task ? "translate" : "transcribe or translate", &asked) && !task)
       generate->task = ATTN2C_TASK_TRANSCRIBE + asked;
+    if (attn2c_request_word(&r, "condition_on_previous_text", "false or true", &asked))
+      generate->goes_on = asked ? 1 : 2;
+    attn2c_request_word(&r, "carry_initial_prompt", "false or true", &generate->carries);
     generate->timestamps = job->form == VERBOSE;
     job->words[0] = (attn2c_text_word){ATTN2C_TEXT_STRING, prompt, "--prompt"};
     arguments->texts = job->words, arguments->text_count = *prompt != '\0';

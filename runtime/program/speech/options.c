@@ -1,6 +1,8 @@
 /* options.c - reads the options of writing down speech, and refuses those that have no effect on it. */
 #include "program/speech/job.h"
 
+#include <math.h>
+
 #include "program/inputs.h"
 #include "program/options.h"
 
@@ -37,6 +39,18 @@ int attn2c_speech_knows_times(const attn2c_descriptor *model) {
   return model->continued->generation->speech->no_timestamps >= 0 || &attn2c_the_speech_sounds;
 }
 
+/* Reads a number, or none. */
+static int read_number(const char *word, const char *name, double none, double *number,
+                       attn2c_message *message) {
+  char *end;
+  if (!word) return 0;
+  *number = strcmp(word, "none") == 0 ? none : strtod(word, &end);
+  if (strcmp(word, "none") == 0 || (*word && !*end && isfinite(*number))) return 0;
+  *number = NAN;
+  attn2c_say(message, "%s: '%s', but a number or none is allowed", name, word);
+  return 1;
+}
+
 int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                                attn2c_speech_options *options, attn2c_answer_format *format,
                                attn2c_message *message) {
@@ -52,6 +66,13 @@ int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_d
   asked.timestamps =
       given->timestamps || arguments->words || *format == ATTN2C_ANSWERS_SRT || *format == ATTN2C_ANSWERS_VTT;
   if (given->greedy) asked.temperature = 0;
+  if (given->goes_on) asked.condition_on_previous_text = given->goes_on == 1;
+  asked.carry_initial_prompt = given->carries;
+  faults += read_number(given->compression, "--compression-ratio-threshold", INFINITY,
+                        &asked.compression_ratio_threshold, message);
+  faults += read_number(given->score, "--logprob-threshold", -INFINITY, &asked.logprob_threshold, message);
+  faults +=
+      read_number(given->silence, "--no-speech-threshold", INFINITY, &asked.no_speech_threshold, message);
   if (arguments->text_count > 0) asked.prompt = arguments->texts[0].word;
   if (asked.timestamps && !attn2c_speech_knows_times(model))
     faults++,

@@ -2,6 +2,7 @@
 -- with what transformers' `generate` writes down; then how answers come, and what is refused.
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
+local sorted_keys = require("common.words").sorted_keys
 local files = require("common.files")
 
 local shell = helper.shell
@@ -29,10 +30,10 @@ end
 -- Returns the options of a line of speech.jsonl, as words. Without beams they are greedy.
 local function options_of(golden)
   local list = { "--temperature 0 --format jsonl" }
-  for _, name in ipairs { "beams", "language", "task" } do
-    if golden.options[name] then list[#list + 1] = ("--%s %s"):format(name, golden.options[name]) end
+  for _, name in ipairs(sorted_keys(golden.options)) do
+    local value = golden.options[name]
+    list[#list + 1] = value == true and "--" .. name or ("--%s %s"):format(name, value)
   end
-  if golden.options.timestamps then list[#list + 1] = "--timestamps" end
   if golden.prompt and golden.prompt ~= dkjson.null then list[#list + 1] = "--prompt " .. shell(golden.prompt) end
   return table.concat(list, " ")
 end
@@ -172,6 +173,13 @@ describe("a model that writes down speech", function()
     end
     local said = sh(("./example %s/english/model.safetensors long.raw"):format(shell(goldens)))
     assert.equal(table.concat(lines, "\n") .. "\n", (said:gsub("\t +", "\t"):gsub("\n  ", "\n")))
+    local function ids_of(more) -- as Python shows lists of integers
+      local lists = {}
+      for i, each in ipairs(objects(sh(line("english", "long.wav", "--temperature 0 --format jsonl " .. more)))) do
+        lists[i] = "[" .. table.concat(each.ids, ", ") .. "]"
+      end
+      return "[" .. table.concat(lists, ", ") .. "]"
+    end
     helper.write(folder .. "/say.py", ([=[
 import sys
 sys.path.insert(0, "english")
@@ -184,6 +192,12 @@ with english.Model(path + "/model.safetensors") as model:
     for sound in [], [0.5, float("nan")], [[0.5]], ["a"]:
         try: list(model.transcribe(numpy.array(sound)))
         except ValueError as fault: print(str(fault).replace(path, ""))
+    fresh = list(model.transcribe(path + "/long.wav", temperature=0, tokens=16, condition_on_previous_text=False,
+                                  carry_initial_prompt=True, prompt=" in the in", no_speech_threshold=numpy.inf))
+    print([[int(i) for i in s.ids] for s in fresh])
+    for more in {"no_speech_threshold": 2}, {"logprob_threshold": 1}, {"carry_initial_prompt": True}:
+        try: list(model.transcribe(path + "/long.wav", **more))
+        except ValueError as fault: print(fault)
 ]=]):format(goldens .. "/english"))
     assert.equal(table.concat(lines, "\n") .. [[
 
@@ -191,6 +205,12 @@ sound: is float64 [0], but floats [samples] are expected
 sample 1 is nan, but samples are from -1 to 1
 sound: is float64 [1, 1], but floats [samples] are expected
 sound: is <U1 [1], but floats [samples] are expected
+]] .. ids_of("--prompt ' in the in' --carry-initial-prompt --condition-on-previous-text no "
+      .. "--no-speech-threshold none") .. [[
+
+no_speech_threshold: 2, but 0 to 1 or none is allowed
+logprob_threshold: 1, but -1000 to 0 or none is allowed
+carry_initial_prompt: goes with prompt, which each window then goes on from
 ]], sh("/usr/bin/python3 say.py"))
   end)
 
@@ -315,6 +335,10 @@ with english.Model(%q) as model:
       .. "yue" },
     { "english", "--language en", 2, "--language: this model knows one language, which has no token" },
     { "english", "--task translate", 2, "--task: this model only transcribes: it has no token of another task" },
+    { "english", "--logprob-threshold x", 2, "--logprob-threshold: 'x', but a number or none is allowed" },
+    { "english", "--no-speech-threshold 2", 2, "--no-speech-threshold: 2, but 0 to 1 or none is allowed" },
+    { "english", "--carry-initial-prompt", 2, "--carry-initial-prompt: goes with --prompt, which each "
+      .. "window then goes on from" },
     { "english", "--top-k 3", 2, "--top-k: does not go with a model that writes down speech" },
     { "english", "--vad", 2, "--vad: goes with --audio, from which it leaves out silence" },
     { "english", "--temperature -1", 2, "--temperature: -1, but 0 or 0.001 to 1000 is allowed" },

@@ -113,10 +113,12 @@ describe("checkpoints.speech", function()
     -- Old folders force tokens; where there is a key of its own, these say nothing.
     local old = { no_timestamps_token_id = 90, task_to_id = { transcribe = 5, translate = 4 },
       lang_to_id = { ["<|en|>"] = 3, ["<|haw|>"] = 6 }, compression_ratio_threshold = 1.5, logprob_threshold = -2,
-      no_speech_threshold = json.null, forced_decoder_ids = { { 1, 6 }, { 2, 4 }, { 3, 90 } } }
+      no_speech_threshold = json.null, condition_on_prev_tokens = false,
+      forced_decoder_ids = { { 1, 6 }, { 2, 4 }, { 3, 90 } } }
     local made = speech.of(old, 100, notes)
     assert.same({ "haw", "translate", 1.5, -2 }, { made.language, made.task, made.compression, made.score })
     assert.is_nil(made.silence)
+    assert.is_false(made.goes_on)
     for stated, expected in pairs { [{ "en" }] = { "en" }, [{ json.null, "transcribe" }] = { nil, "transcribe" },
       [{ "Hawaiian", json.null }] = { "haw" } } do -- a name, as fine-tuned models' folders have it
       old.language, old.task = stated[1], stated[2]
@@ -134,7 +136,8 @@ describe("checkpoints.speech", function()
 
   it("refuses what is no token", function()
     for key, value in pairs { no_timestamps_token_id = "x", lang_to_id = { ["<|en|>"] = 100 }, task_to_id = 3,
-      logprob_threshold = 1, no_speech_threshold = "x", forced_decoder_ids = { { 1, 91 } } } do
+      logprob_threshold = 1, no_speech_threshold = "x", condition_on_prev_tokens = 1,
+      forced_decoder_ids = { { 1, 91 } } } do
       local stated = { no_timestamps_token_id = 90, [key] = value }
       local ok, fault = pcall(speech.of, stated, 100, {})
       assert.is_false(ok)
