@@ -90,8 +90,9 @@ char *attn2c_reply_ranks(const attn2c_text_job *job, size_t *length) {
 
 char *attn2c_reply_results(const attn2c_text_job *job, size_t *length) {
   const json_int_t tokens = job->work.tokens;
+  const int is_version = strncmp(job->job.exchange->route->path, "/v", 2) == 0;
   json_t *object =
-      json_pack("{s:s, s:s, s:o, s:{s:I, s:I}}", "object", "list", "model",
+      json_pack("{s:s, s:s, s:o, s:{s:I, s:I}}", "object", is_version ? "list" : "rerank", "model",
                 attn2c_served_name(job->job.server, job->work.adapter), "results",
                 ranked(job, "relevance_score"), "usage", "prompt_tokens", tokens, "total_tokens", tokens);
   return text_of(object, 0, length);
