@@ -16,7 +16,7 @@ int attn2c_entailing_label(const attn2c_text_facts *facts) {
   return -1;
 }
 
-/* What becomes of the fields. */
+/* The labels and pairs that are made of the fields. */
 typedef struct {
   json_t *names, *pairs;
   const char *before, *after; /* of a label in its sentence */
