@@ -15,6 +15,11 @@ return function(of, spec)
     { name = "serve_parked", old = "own[count] = p->last;", new = "own[count] = own[0];", filter = "lets others pass",
       wrong = "an answer goes on with another token in its new sequence" },
   }
+  of("runtime/program/serve/text/work.c", spec .. "whole/serve_calls_spec.lua") {
+    { name = "serve_cut_first", old = "work->cuts_first ? ATTN2C_TEXT_ONLY_FIRST : ATTN2C_TEXT_LONGEST_FIRST",
+      new = "ATTN2C_TEXT_LONGEST_FIRST", filter = "labels that come",
+      wrong = "a label's sentence is cut with a long text" },
+  }
   of("runtime/program/serve/generate/tool_parts.c", "c:tools") {
     { name = "tools_name", old = "&& attn2c_tools_find(a->tools, name)", new = "", filter = "tools/forms",
       wrong = "a tool is called that the request does not have" },
