@@ -30,6 +30,14 @@ reserved_python.modules = set [[abc aifc antigravity argparse array ast asynchat
   typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml
   xmlrpc zipapp zipfile zipimport zlib zoneinfo]]
 
+--- Packages and commands of an environment, which a wheel of that name would replace; `test` is Python's own tests.
+reserved_python.installed = set "activate pip pkg_resources python setuptools soundfile soxr test wheel"
+
+--- True if a wheel may have a name: nothing that Python or an environment has is called so.
+function reserved_python.is_free(name)
+  return reserved_python.module(name) == name and not reserved_python.installed[name:match("^(.-)%d*$")]
+end
+
 --- Returns the parameter for an input: its member in C, or name_ if the name without trailing underscores is taken.
 --- Two names never have the same parameter.
 function reserved_python.parameter(name)

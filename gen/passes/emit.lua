@@ -411,7 +411,8 @@ local function model_values(state, builds)
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     finds_spans = state.tokenizer ~= nil and state.spec.spans ~= nil,
     most_side = emit_text.most_side(state), has_page_image = emit_text.has_page_image(state),
-    prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),
+    entails = emit_text.entails(state), prompt_names = emit_text.prompt_names(state.spec),
+    embedding = emit_text.embedding(state),
     cmake_libraries = (state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m")
       .. (emit_sound_facts.has_speech(state) and ";z" or "")
       .. (of_ranks.divided and ";" .. table.concat(mpi_names(state), ";") or ""),

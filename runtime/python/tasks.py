@@ -133,11 +133,11 @@ class _OfTexts(_Pipeline):
         for i in range(0, max(len(listed), 1), size):
             yield listed[i:i + size]
 
-    def _answers(self, given: Any, batch_size: int, prompt: Optional[str] = None,
-                 dimensions: Optional[int] = None) -> NDArray[Any]:
+    def _answers(self, given: Any, batch_size: int, prompt: Optional[str] = None, dimensions: Optional[int] = None,
+                 truncation: str = "longest_first") -> NDArray[Any]:
         name, made, cut, most = self._facts.output, [], 0, self._longest()
         for batch in self._batches(given, batch_size):
-            outputs, lengths = self.model.forward_text(batch, {name: None}, prompt, dimensions)
+            outputs, lengths = self.model.forward_text(batch, {name: None}, prompt, dimensions, truncation=truncation)
             made.append(outputs[name])
             cut += sum(self.model.encode(batch[i], 0, prompt).removed > 0 for i in np.flatnonzero(lengths >= most))
         _warn_of_cut(cut)
@@ -355,7 +355,8 @@ class _Entailing(_Classifying, _OfTexts):
                   batch_size: int = 32) -> List[List[Tuple[str, float]]]:
         """For each text the labels and their probabilities, the best first: [[(label, score), ...], ...]. A label's score
         is how much the template with the label in place of {} follows from the text. multi_label: each label has a
-        probability of its own; otherwise their sum is 1. candidate_labels: a list, or a str with commas."""
+        probability of its own; otherwise their sum is 1. candidate_labels: a list, or a str with commas. Only the text is
+        cut if both are too long."""
         split = candidate_labels.split(",") if isinstance(candidate_labels, str) else candidate_labels
         names = [each.strip() if isinstance(each, str) else _refuse_value("candidate_labels", each, "texts")
                  for each in _list("candidate_labels", split)]
@@ -363,7 +364,8 @@ class _Entailing(_Classifying, _OfTexts):
         if not names or made[0] == hypothesis_template:
             raise ValueError("candidate_labels, hypothesis_template: labels, and {} in their place, are needed")
         listed: List[Text] = [texts] if _is_one(texts) else _list("texts", texts)
-        scores = self._answers([(text, each) for text in listed for each in made], batch_size)
+        pairs = [(text, each) for text in listed for each in made]
+        scores = self._answers(pairs, batch_size, truncation="only_first")
         entails = [each.lower().startswith("entail") for each in self._facts.labels].index(True)
         scores = scores.reshape(len(listed), len(names), scores.shape[-1])
         if _flag("multi_label", multi_label) or len(names) == 1:

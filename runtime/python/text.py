@@ -48,6 +48,7 @@ class _TextLibrary(_Library):
         # None: the model has no prompts or languages, or its answer is no embedding.
         self.text_prompt = self.optional("text_prompt", status, _pointer, ctypes.c_char_p)
         self.text_languages = self.optional("text_languages", status, _pointer, ctypes.c_char_p, ctypes.c_char_p, *two)
+        self.text_truncation = self.optional("text_truncation", status, _pointer, ctypes.c_int)
         self.text_dimensions = self.optional("text_dimensions", status, _pointer, _size)
         self.text_adapter = self.optional("text_adapter", status, _pointer, ctypes.c_int32)
 
@@ -207,16 +208,21 @@ class _TextModel(_Encoder, _Model):
         return (kind * len(read))(*read), read
 
     def forward_text(self, texts: Sequence[Text], out: Optional[Out] = None, prompt: Optional[str] = None,
-                     dimensions: Optional[int] = None,
-                     adapter: Optional[str] = None) -> Tuple[Outputs, NDArray[np.int32]]:
+                     dimensions: Optional[int] = None, adapter: Optional[str] = None,
+                     truncation: str = "longest_first") -> Tuple[Outputs, NDArray[np.int32]]:
         """Runs the model on texts; each is a str, or a tuple of two.
 
         Returns the outputs by name, and how many tokens each text has, int32 [texts]. `out` is as in forward. batch is
         the number of texts; arrays with rows for tokens have SEQ of them, 0 after a text's own. prompt: the name of the
         model's prompt that is put before each text (None: the usual one). dimensions: numbers of an embedding that are
         kept, from the first (None: the usual number). adapter: of all texts, one of ADAPTERS.
+        truncation: "only_first" cuts only a pair's first text, in models that say if one text follows from another.
         """
         of, kept = self._kept(dimensions)
+        cut, cuts_first = self._library.text_truncation, truncation == "only_first"
+        if truncation != "longest_first" and not (cut and cuts_first):
+            raise ValueError("truncation: is %r, but %s is allowed" % (
+                truncation, "'longest_first' or 'only_first'" if cut else "'longest_first'"))
         into, _kept = self._placed(texts)
         count, choose = len(into), self._library.text_dimensions
         number, adapt = self._adapter(adapter), self._library.text_adapter
@@ -230,7 +236,11 @@ class _TextModel(_Encoder, _Model):
                     self._library.check_text(choose(caller.text, kept), caller.text)
                 if adapt is not None:
                     self._library.check_text(adapt(caller.text, number), caller.text)
+                if cut is not None:
+                    cut(caller.text, cuts_first)
                 status = self._library.forward_text(caller.context, caller.text, into, count, ctypes.byref(onto),
                                                     _address(lengths))
+                if cut is not None:
+                    cut(caller.text, 0)
                 self._library.check_text(status, caller.text)
         return made, lengths

@@ -444,6 +444,10 @@ def of_fits(tokenizer, texts):
     return [text for text in texts if text and len(tokenizer(text)["input_ids"]) <= MOST]
 
 
+# The pipeline cuts only the text, so that all of a label is there.
+LONG = "the cat sat on the mat. " * 9
+
+
 def write_pipelines():
     """pipeline.json: what transformers' own pipelines say of tokens, masks and labels that come with the call."""
     def write_json(name, made):
@@ -460,8 +464,8 @@ def write_pipelines():
     follows.tokenizer.pad_token, follows.tokenizer.model_max_length = "[PAD]", MOST
     write_json("entailment", [
         {"text": text, "labels": labels, "multi_label": multi, "template": template, "found": [*zip(said["labels"], said["scores"])]}
-        for text in (TEXTS[0], TEXTS[1], TEXTS[5]) for labels in (["dogs", "one"], "x, naïve,is it") for multi in (False, True)
-        for template in ("{}?", "It is {}.")
+        for text in (TEXTS[0], TEXTS[1], TEXTS[5], LONG) for labels in (["dogs", "one"], "x, naïve,is it") for multi in (False, True)
+        for template in ("{}?", "It is {}.", *["one and two and three and four and {}."] * (text == LONG))
         for said in [follows(text, candidate_labels=labels, multi_label=multi, hypothesis_template=template)]])
 
 

@@ -4,9 +4,21 @@ return function(of, spec)
   of("runtime/program/serve/generate/writer.c", suite) {
     { name = "serve_seed", old = "sampling.seed += (uint64_t)answer->number;", new = "",
       filter = "completes a prompt", wrong = "all answers to a request are drawn alike" },
-    { name = "serve_cancelled", old = "if (!ask || !atomic_load(&ask->job.is_cancelled)) continue;",
-      new = "if (!ask || ask) continue;", filter = "frees the sequence",
+    { name = "serve_cancelled", old = "if (!ask || !atomic_load(&ask->job.is_cancelled)) return 0;",
+      new = "if (!ask || ask) return 0;", filter = "frees the sequence",
       wrong = "an answer goes on after its client has gone" },
+  }
+  of("runtime/program/serve/generate/writer.c", spec .. "whole/serve_fuzz_spec.lua") {
+    { name = "serve_paused", old = "return p->answer && is_behind(p->answer->ask) && !reads(w, p);",
+      new = "return (void)w, (void)p, 0;", filter = "lets others pass",
+      wrong = "streams that nobody reads are written on" },
+    { name = "serve_parked", old = "own[count] = p->last;", new = "own[count] = own[0];", filter = "lets others pass",
+      wrong = "an answer goes on with another token in its new sequence" },
+  }
+  of("runtime/program/serve/text/work.c", spec .. "whole/serve_calls_spec.lua") {
+    { name = "serve_cut_first", old = "work->cuts_first ? ATTN2C_TEXT_ONLY_FIRST : ATTN2C_TEXT_LONGEST_FIRST",
+      new = "ATTN2C_TEXT_LONGEST_FIRST", filter = "labels that come",
+      wrong = "a label's sentence is cut with a long text" },
   }
   of("runtime/program/serve/generate/tool_parts.c", "c:tools") {
     { name = "tools_name", old = "&& attn2c_tools_find(a->tools, name)", new = "", filter = "tools/forms",

@@ -36,7 +36,7 @@ return function(of)
     { name = "speech_goes_on", old = "!t->options->goes_on || ", new = "", filter = "OpenAI",
       wrong = "a window always goes on from the text before it" },
     { name = "speech_carried", old = "t->carried = t->before_count;", new = "t->carried = 0;", filter = "OpenAI",
-      wrong = "the prompt is before the first window alone" },
+      wrong = "the prompt is before the first window only" },
     { name = "speech_pieces", old = "begin_rows(t, (double)(samples->first + piece.begin) / t->rate);",
       new = "begin_rows(t, (double)piece.begin / t->rate);", filter = "leaves out silence",
       wrong = "times count from the silence before a piece" },

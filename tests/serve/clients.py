@@ -1,7 +1,9 @@
 """clients.py - clients from PyPI talk to servers on this machine: clients.py NAME=ADDRESS ...
 
 Names: chat (a model that writes), embed (embeddings), rank (a cross-encoder), tag (labels of tokens), answer (answers to
-questions). Each client must read what curl reads. Needs openai, huggingface_hub, langchain-openai, litellm and cohere.
+questions), entail (if a text follows from another). Each client must read what curl reads. Needs openai, huggingface_hub,
+langchain-openai, litellm, cohere, llama-index (openai-like, text-embeddings-inference), haystack-ai with
+huggingface-api-haystack, infinity_client and ollama.
 """
 import json
 import os
@@ -98,6 +100,11 @@ def hub():
     want = ask("answer", "/predict", {"inputs": ["What?", "one two"]})
     same("huggingface_hub: question_answering", (want["answer"], want["begin"], want["end"]),
          (found.answer, found.start, found.end))
+    entail, labels = InferenceClient(SERVERS["entail"]), ["a", "b"]
+    for more in {}, {"multi_label": True, "hypothesis_template": "It is {}."}:
+        want = ask("entail", "/", {"inputs": TEXTS[0], "parameters": {"candidate_labels": labels, **more}})
+        same("huggingface_hub: zero_shot_classification", [(each["label"], each["score"]) for each in want],
+             [(each.label, each.score) for each in entail.zero_shot_classification(TEXTS[0], labels, **more)])
     ranked = rank.text_classification("a", top_k=1, function_to_apply="none")
     same("huggingface_hub: text_classification", ask("rank", "/predict", {"inputs": "a", "raw_scores": True})[0]["score"],
          ranked[0].score)
@@ -157,5 +164,81 @@ def cohere_client():
          [(each.index, each.relevance_score) for each in ranks.results])
 
 
-for run in (openai_client, hub, langchain, litellm_client, cohere_client):
+def llama_index():
+    from llama_index.core.llms import ChatMessage
+    from llama_index.core.tools import FunctionTool
+    from llama_index.embeddings.openai import OpenAIEmbedding
+    from llama_index.embeddings.text_embeddings_inference import TextEmbeddingsInference
+    from llama_index.llms.openai_like import OpenAILike
+    own = {"api_base": SERVERS["embed"] + "/v1", "api_key": "none", "model_name": "any"}
+    near("llama-index: OpenAIEmbedding", vectors(), OpenAIEmbedding(**own).get_text_embedding_batch(TEXTS))
+    same("llama-index: dimensions", 8, len(OpenAIEmbedding(**own, dimensions=8).get_query_embedding(TEXTS[0])))
+    tei = TextEmbeddingsInference(model_name="any", base_url=SERVERS["embed"])
+    near("llama-index: TextEmbeddingsInference", vectors(), tei.get_text_embedding_batch(TEXTS))
+    same("llama-index: a long text is cut", len(vectors()[0]), len(tei.get_text_embedding("word " * 300)))
+
+    def model(**more):
+        return OpenAILike(model="any", api_base=SERVERS["chat"] + "/v1", api_key="none", temperature=0,
+                          **{"max_tokens": 12, "is_chat_model": True, **more})
+    asked = [ChatMessage(role="user", content="Hello")]
+    same("llama-index: a streamed chat", model().chat(asked).message.content,
+         "".join(each.delta or "" for each in model().stream_chat(asked)))
+    plain = model(is_chat_model=False)
+    same("llama-index: a streamed completion", plain.complete("Hello").text,
+         "".join(each.delta or "" for each in plain.stream_complete("Hello")))
+
+    def add(a: int) -> int:
+        return a
+    called = model(is_function_calling_model=True, max_tokens=300).chat_with_tools(
+        [FunctionTool.from_defaults(add, description="Adds.")], user_msg="Hello", tool_required=True)
+    same("llama-index: a call of a tool", "add", called.message.additional_kwargs["tool_calls"][0].function.name)
+
+
+def haystack():
+    from haystack import Document
+    from haystack.components.embedders import OpenAIDocumentEmbedder, OpenAITextEmbedder
+    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack.dataclasses import ChatMessage
+    from haystack.utils import Secret
+    from haystack_integrations.components.rankers.huggingface_api import HuggingFaceTEIRanker
+    key = {"api_key": Secret.from_token("none"), "model": "any"}
+    own = {**key, "api_base_url": SERVERS["embed"] + "/v1"}
+    near("haystack: OpenAITextEmbedder", vectors()[:1], [OpenAITextEmbedder(**own).run(TEXTS[0])["embedding"]])
+    made = OpenAIDocumentEmbedder(**own, progress_bar=False).run([Document(content=each) for each in TEXTS])
+    near("haystack: OpenAIDocumentEmbedder", vectors(), [each.embedding for each in made["documents"]])
+    words = []
+    chat = {**key, "api_base_url": SERVERS["chat"] + "/v1", "generation_kwargs": {"max_tokens": 12, "temperature": 0}}
+    whole = OpenAIChatGenerator(**chat).run([ChatMessage.from_user("Hello")])["replies"][0].text
+    OpenAIChatGenerator(**chat, streaming_callback=lambda each: words.append(each.content)).run(
+        [ChatMessage.from_user("Hello")])
+    same("haystack: a streamed chat", whole, "".join(words))
+    ranked = HuggingFaceTEIRanker(url=SERVERS["rank"]).run("dog", [Document(content=each) for each in ("a dog", "a cat")])
+    want = ask("rank", "/rerank", {"query": "dog", "texts": ["a dog", "a cat"]})
+    same("haystack: HuggingFaceTEIRanker", [each["score"] for each in want],
+         [each.score for each in ranked["documents"]])
+
+
+def infinity():
+    from infinity_client import Client, models
+    from infinity_client.api.default import embeddings, rerank
+    made = embeddings.sync(client=Client(base_url=SERVERS["embed"]), body=models.OpenAIEmbeddingInputText.from_dict(
+        {"model": "any", "input": TEXTS, "modality": "text", "encoding_format": "float"}))
+    near("infinity: embeddings", vectors(), [each.embedding for each in made.data])
+    asked = {"model": "any", "query": "dog", "documents": ["a dog", "a cat"]}
+    ranked = rerank.sync(client=Client(base_url=SERVERS["rank"]), body=models.RerankInput.from_dict(asked))
+    same("infinity: rerank", [(each["index"], each["relevance_score"]) for each in ask("rank", "/rerank", asked)["results"]],
+         [(each.index, each.relevance_score) for each in ranked.results])
+
+
+def ollama_client():
+    """Its own routes are not there, and the reply says which are."""
+    import ollama
+    try:
+        ollama.Client(host=SERVERS["chat"]).chat(model="any", messages=MESSAGES)
+        sys.exit("clients.py: ollama: a route that is not there")
+    except ollama.ResponseError as fault:
+        same("ollama: is told of the routes", (404, True), (fault.status_code, "/v1/chat/completions" in str(fault)))
+
+
+for run in (openai_client, hub, langchain, litellm_client, cohere_client, llama_index, haystack, infinity, ollama_client):
     run()

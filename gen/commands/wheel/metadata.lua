@@ -39,9 +39,9 @@ end
 
 --- Refuses the name of a model that cannot be that of a package and of its distribution.
 function metadata.check_name(name)
-  if reserved_python.module(name) ~= name then
-    faults.raise("usage", "name: %s is a word or a module of Python, or a package that wheels need; name=OTHER names "
-      .. "the package", faults.quote(name))
+  if not reserved_python.is_free(name) then
+    faults.raise("usage", "name: %s is a word or a module of Python, or a package that environments have; "
+      .. "name=OTHER names the package", faults.quote(name))
   elseif not name:match("^%a[%w_]*$") or name:match("_$") then
     faults.raise("usage", "name: %s, but the name of a wheel begins with a letter and ends with a letter or digit; "
       .. "name=OTHER names the package", faults.quote(name))

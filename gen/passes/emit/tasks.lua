@@ -38,11 +38,6 @@ local translating = { { "Translating" }, { "generate", "translate" } }
 local captioning = { { "Captioning" }, { "caption" } }
 local listening = { { "Listening" }, { "transcribe" } }
 
-local function entails(labels)
-  for _, label in ipairs(labels or {}) do if label:lower():find("^entail") then return true end end
-  return false
-end
-
 -- Returns the classes and functions of a model, or nil.
 local function entry_of(state)
   local spec, answer = state.spec, state.primary.graph.answer
@@ -61,7 +56,7 @@ local function entry_of(state)
   local tensor = state.primary.graph.tensors[state.primary.graph.entry.outputs[answer.output + 1]]
   local kind = answer.kind == "LABEL" and tensor.shape[#tensor.shape] == 1 and "SCORE" or answer.kind
   if kind == "SPAN" and not state.primary.spec.symbols.rows.is_open and not is_page then return nil end
-  if kind == "LABEL" and takes == "texts" and not is_page and entails(spec.labels) then kind = "ENTAILS" end
+  if kind == "LABEL" and takes == "texts" and not is_page and emit_text.entails(state) then kind = "ENTAILS" end
   local found = of[takes][kind]
   if not found or not emit_text.most_side(state) then return found end
   return { words.append({ "OfPages" }, found[1]), found[2] }

@@ -17,6 +17,14 @@ end
 --- Returns the names of a spec's prompts, sorted, for a comment.
 function emit_text.prompt_names(spec) return words.map(words.sorted_keys(spec.prompts or {}), c.comment) end
 
+--- True for a classifier that says whether one text follows from another.
+function emit_text.entails(state)
+  local answer = state.primary.graph.answer
+  if not state.tokenizer or not answer or answer.kind ~= "LABEL" then return false end
+  for _, label in ipairs(state.spec.labels or {}) do if label:lower():find("^entail") then return true end end
+  return false
+end
+
 --- True for a model that translates, and knows languages.
 function emit_text.has_languages(state)
   local known = state.spec.memory and state.tokenizer and state.tokenizer.languages
@@ -98,7 +106,7 @@ function emit_text.values(state)
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,
     prompts = prompt_rows(state.spec.prompts), dimensions = state.spec.dimensions or false,
     is_unit = answer.is_unit, similarity = state.spec.similarity and state.spec.similarity:upper() or false,
-    embedding = emit_text.embedding(state), has_chat = state.chat ~= nil,
+    embedding = emit_text.embedding(state), entails = emit_text.entails(state), has_chat = state.chat ~= nil,
     has_languages = emit_text.has_languages(state), has_adapters = state.adapters ~= nil,
     mask_token = tokenizer.mask or -1, bos_token = tokenizer.bos or -1, cls_token = tokenizer.cls or -1,
     pad_token = state.spec.input.padded and tokenizer.pad or false }

@@ -118,7 +118,7 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   input.limit.tokens = late   ? attn2c_late_limit(late, reader->is_query, reader->longest)
                        : most ? most
                               : reader->longest;
-  input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
+  input.limit.strategy = reader->cut;
   input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;
   input.plain = reader->is_query && reader->facts->query_weights; /* a query without the model */
   int status = attn2c_prompt_add(&reader->prompt, &input);

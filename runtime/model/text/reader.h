@@ -74,13 +74,14 @@ typedef struct attn2c_reader {
   size_t longest;    /* tokens that a call takes */
   size_t dimensions; /* numbers of an embedding that are kept; 0: all */
   attn2c_prompt prompt;
-  int is_query;         /* 1: texts are queries, which the model computes differently, else documents */
-  size_t keys;          /* of the last text that was encoded: tokens that the others see; 0: all */
-  int32_t language;     /* of texts: attn2c_text_input */
-  int has_words;        /* 1: texts are the page's words, which have boxes */
-  attn2c_page *page;    /* NULL until there are such words */
-  int32_t adapter;      /* of texts that are added; 0: none */
-  attn2c_padded padded; /* memory of the last text, if texts are filled up */
+  int is_query;             /* 1: texts are queries, which the model computes differently, else documents */
+  size_t keys;              /* of the last text that was encoded: tokens that the others see; 0: all */
+  int32_t language;         /* of texts: attn2c_text_input */
+  attn2c_text_strategy cut; /* of pairs that are too long */
+  int has_words;            /* 1: texts are the page's words, which have boxes */
+  attn2c_page *page;        /* NULL until there are such words */
+  int32_t adapter;          /* of texts that are added; 0: none */
+  attn2c_padded padded;     /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;
   size_t count, capacity;
   int32_t *tokens; /* ids and types of all texts, and the boxes of a model that takes boxes */

@@ -40,8 +40,7 @@ static int open_server(attn2c_server *server, FILE *out, attn2c_message *message
     return attn2c_fail(message, ATTN2C_USAGE, "--unix: does not go with --host and --port");
   if (attn2c_lacks_weights(server->model, arguments->weights, "serve", message)) return ATTN2C_USAGE;
   ATTN2C_TRY(given->key_file ? attn2c_route_read_key(given->key_file, &server->key, message) : ATTN2C_OK);
-  ATTN2C_TRY(attn2c_engine_create(given->waiting > 0 ? given->waiting : USUAL_WAITING, wake, server,
-                                  &server->engine));
+  ATTN2C_TRY(attn2c_engine_create(given->waiting, wake, server, &server->engine));
   ATTN2C_TRY(attn2c_run_open(server->model, arguments, server->notes, &server->opened, message));
   ATTN2C_TRY(attn2c_server_each_part(open_part, &v));
   if (given->sequences && !server->generate)
@@ -69,6 +68,7 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   ATTN2C_OWN attn2c_server *server = calloc(1, sizeof *server);
   if (!server) return ATTN2C_MEMORY;
   if (!own.serve.log) own.serve.log = ATTN2C_LOG_TEXT;
+  if (own.serve.waiting <= 0) own.serve.waiting = USUAL_WAITING;
   server->model = model, server->arguments = &own, server->notes = notes;
   server->started = (int64_t)time(NULL);
   const int status = open_server(server, out, message);

@@ -14,7 +14,7 @@ struct attn2c_engine {
   pthread_mutex_t lock;
   pthread_cond_t has_more;
   pthread_t thread;
-  int has_thread, is_ending;
+  int has_thread, is_ending, has_to_look;
   list waiting, told;
   int waiting_count, running_count, most_waiting;
   size_t waiting_bytes;
@@ -70,6 +70,13 @@ int attn2c_engine_submit(attn2c_engine *e, attn2c_job *job) {
   attn2c_engine_unlock(e);
   if (!is_full) pthread_cond_signal(&e->has_more); /* the thread then finds the lock open */
   return is_full ? ATTN2C_MEMORY : ATTN2C_OK;
+}
+
+void attn2c_engine_look(attn2c_engine *e) {
+  attn2c_engine_lock(e);
+  e->has_to_look = 1;
+  attn2c_engine_unlock(e);
+  pthread_cond_signal(&e->has_more);
 }
 
 void attn2c_engine_tell(attn2c_engine *e, attn2c_job *job, int is_done) {
@@ -168,6 +175,7 @@ static void *serve(void *given) {
   int is_writing = 0;
   attn2c_engine_lock(e);
   while (!e->is_ending) {
+    e->has_to_look = 0;
     const int count = take(e, jobs);
     attn2c_engine_unlock(e);
     if (count > 0) jobs[0]->kind->run(e, jobs, count);
@@ -175,7 +183,8 @@ static void *serve(void *given) {
     if (e->writer.step) is_writing = e->writer.step(e->writer.context);
     attn2c_engine_lock(e);
     put_back(e, jobs, count);
-    while (!is_writing && !e->is_ending && !e->waiting.first) pthread_cond_wait(&e->has_more, &e->lock);
+    while (!is_writing && !e->is_ending && !e->has_to_look && !e->waiting.first)
+      pthread_cond_wait(&e->has_more, &e->lock);
   }
   attn2c_engine_unlock(e);
   return NULL;

@@ -31,8 +31,10 @@ struct attn2c_job {
   struct attn2c_server *server;
   struct attn2c_exchange *exchange; /* of the loop's thread; NULL: the client has gone */
   int64_t weight;
-  size_t bytes;            /* that it takes while it waits */
-  atomic_int is_cancelled; /* 1: the client has gone. The engine looks before each step */
+  size_t bytes; /* that it takes while it waits */
+  /* The engine looks at both before each step. The loop calls attn2c_engine_look after a change. */
+  atomic_int is_cancelled; /* 1: the client has gone */
+  atomic_int is_behind;    /* 1: the client has to read first what a stream has */
   attn2c_job *next;        /* of the engine's lists */
   int is_listed, is_done;
 };
@@ -59,6 +61,8 @@ void attn2c_engine_free(attn2c_engine *engine);
 /* Gives a job. Returns ATTN2C_OK, or ATTN2C_MEMORY if no more may wait: the job is the caller's.
  */
 int attn2c_engine_submit(attn2c_engine *engine, attn2c_job *job);
+/* Makes the engine look at its jobs, if it waits. */
+void attn2c_engine_look(attn2c_engine *engine);
 /* Calls `told` and `done` of the jobs that the engine has told of. */
 void attn2c_engine_collect(attn2c_engine *engine);
 

@@ -17,6 +17,7 @@
 
 enum {
   MOST_UNREAD = 4 << 20,  /* bytes of a stream that its client has not read */
+  BEHIND = 16 << 10,      /* of these, from which on the client is behind */
   MOST_BYTES = 512 << 20, /* of all connections */
   MOST_FILES = 1 << 16,   /* descriptors, if the system allows them */
   IDLE_SECONDS = 75,      /* without a byte from or to a connection */
@@ -64,6 +65,7 @@ typedef struct {
   struct evhttp_request *request;
   struct bufferevent *stream;
   struct evhttp_connection *connection;
+  int is_behind; /* the owner was told so */
 } own_exchange;
 
 static own_exchange *own(attn2c_exchange *exchange) { return (own_exchange *)exchange; }
@@ -258,17 +260,36 @@ void attn2c_http_reply(attn2c_exchange *exchange, int status, const char *type, 
 
 void attn2c_http_begin(attn2c_exchange *exchange, int status, const char *type) {
   exchange->status = status;
+  attn2c_socket_hold_less(bufferevent_getfd(own(exchange)->stream), BEHIND);
   attn2c_http_add_header(exchange, "Content-Type", type);
   attn2c_http_add_header(exchange, "Cache-Control", "no-cache");
   evhttp_send_reply_start(own(exchange)->request, status, words_of(status));
 }
 
+/* The system has taken all bytes of a stream. */
+static void note_read(struct evhttp_connection *connection, void *given) {
+  own_exchange *e = given;
+  (void)connection;
+  if (!e->is_behind) return;
+  e->is_behind = 0;
+  e->exchange.caught_up(&e->exchange);
+}
+
+static size_t unread_of(const own_exchange *e) {
+  return evbuffer_get_length(bufferevent_get_output(e->stream));
+}
+
+int attn2c_http_is_behind(attn2c_exchange *exchange) {
+  own_exchange *e = own(exchange);
+  if (unread_of(e) > BEHIND) e->is_behind = 1;
+  return e->is_behind;
+}
+
 void attn2c_http_write(attn2c_exchange *exchange, const void *piece, size_t length) {
   own_exchange *e = own(exchange);
   struct evbuffer *buffer = evbuffer_new();
-  const size_t unread = evbuffer_get_length(bufferevent_get_output(e->stream));
-  const int failed = !buffer || unread > MOST_UNREAD || evbuffer_add(buffer, piece, length) != 0;
-  if (!failed) evhttp_send_reply_chunk(e->request, buffer);
+  const int failed = !buffer || unread_of(e) > MOST_UNREAD || evbuffer_add(buffer, piece, length) != 0;
+  if (!failed) evhttp_send_reply_chunk_with_cb(e->request, buffer, note_read, e);
   if (buffer) evbuffer_free(buffer);
   /* The end of the connection comes as an event, not within this call. */
   if (failed) attn2c_socket_end(bufferevent_getfd(e->stream));

@@ -30,6 +30,8 @@ struct attn2c_exchange {
   /* Called once if the client goes away before the reply is whole; NULL: not called. No other function may
    * be called on the exchange from then on. */
   void (*gone)(attn2c_exchange *exchange);
+  /* Called when a stream that was behind has no unread bytes. */
+  void (*caught_up)(attn2c_exchange *exchange);
   int64_t read_tokens, written_tokens;
   struct json_t *unread; /* while its JSON is read: a copy of it without the fields that were asked for */
   char ignored[160];     /* names of fields that nothing reads, with spaces between */
@@ -79,10 +81,13 @@ void attn2c_http_add_header(attn2c_exchange *exchange, const char *name, const c
 void attn2c_http_reply(attn2c_exchange *exchange, int status, const char *type, const void *body,
                        size_t length);
 
-/* A reply that is written piece by piece. A client that reads too slowly is dropped: it has then gone. */
+/* A reply that is written piece by piece. A client that leaves too many bytes unread is dropped: it has then
+ * gone. */
 void attn2c_http_begin(attn2c_exchange *exchange, int status, const char *type);
 void attn2c_http_write(attn2c_exchange *exchange, const void *piece, size_t length);
 void attn2c_http_end(attn2c_exchange *exchange);
+/* True if the client reads a stream more slowly than it is written: exchange->caught_up will be called. */
+int attn2c_http_is_behind(attn2c_exchange *exchange);
 
 /* Numbers for metrics: open requests; bytes that the connections take. */
 int attn2c_http_open(const attn2c_http *http);

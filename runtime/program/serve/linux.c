@@ -2,6 +2,7 @@
 #include "program/serve/sockets.h"
 
 #include <malloc.h>
+#include <netinet/tcp.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -29,6 +30,11 @@ uint64_t attn2c_socket_identity(evutil_socket_t socket) {
 }
 
 void attn2c_socket_end(evutil_socket_t socket) { shutdown(socket, SHUT_RDWR); }
+
+/* A socket file's connection refuses it: its buffer is small. */
+void attn2c_socket_hold_less(evutil_socket_t socket, int bytes) {
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
 
 void attn2c_socket_claim(evutil_socket_t socket) {
   const int on = 1;

@@ -218,13 +218,21 @@ static void cancel(attn2c_exchange *exchange) {
   attn2c_job *job = exchange->owner;
   job->exchange = NULL;
   atomic_store(&job->is_cancelled, 1);
+  attn2c_engine_look(job->server->engine);
+}
+
+/* The client of a job has read what there is. */
+static void go_on(attn2c_exchange *exchange) {
+  attn2c_job *job = exchange->owner;
+  atomic_store(&job->is_behind, 0);
+  attn2c_engine_look(job->server->engine);
 }
 
 void attn2c_serve_submit(attn2c_server *server, attn2c_exchange *exchange, attn2c_job *job) {
   attn2c_request_note_unread(exchange);
   job->server = server;
   job->exchange = exchange;
-  exchange->gone = cancel;
+  exchange->gone = cancel, exchange->caught_up = go_on;
   if (!attn2c_http_stops(server->http) && attn2c_engine_submit(server->engine, job) == ATTN2C_OK) {
     exchange->owner = job;
     return;

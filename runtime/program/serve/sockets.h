@@ -26,6 +26,8 @@ int attn2c_socket_row(evutil_socket_t socket, int rows);
 uint64_t attn2c_socket_identity(evutil_socket_t socket);
 /* Ends both directions of a connection. */
 void attn2c_socket_end(evutil_socket_t socket);
+/* Lets the system take at most some bytes of a connection that it has not sent; where it can. */
+void attn2c_socket_hold_less(evutil_socket_t socket, int bytes);
 /* Lets a socket listen on a port that a process has just left, and on none that another one has. */
 void attn2c_socket_claim(evutil_socket_t socket);
 

@@ -25,6 +25,9 @@ uint64_t attn2c_socket_identity(evutil_socket_t socket) {
 
 void attn2c_socket_end(evutil_socket_t socket) { shutdown((SOCKET)socket, SD_BOTH); }
 
+/* The system's own buffer is small. */
+void attn2c_socket_hold_less(evutil_socket_t socket, int bytes) { (void)socket, (void)bytes; }
+
 void attn2c_socket_claim(evutil_socket_t socket) {
   const BOOL on = TRUE;
   setsockopt((SOCKET)socket, SOL_SOCKET, SO_EXCLUSIVEADDRUSE, (const char *)&on, sizeof on);

@@ -13,7 +13,8 @@ local say = require("tests.say").of(folder)
 local builds = { sentence = { "--text", "--serve", "seq=any(40)" },
   modules = { "--text", "--serve", "seq=40", "similarity=manhattan" },
   reranker = { "--text", "--serve", "seq=any(40)" },
-  question = { "--text", "--serve" } }
+  question = { "--text", "--serve" },
+  entailment = { "--text", "--serve" } }
 local servers = {}
 
 local function line(name, words)
@@ -225,6 +226,7 @@ describe("rankings over HTTP", function()
     for _, route in ipairs { "/v2/rerank", "/rerank" } do
       local _, other = server:ask(route, { query = query, documents = documents, top_n = 2, return_documents = true,
         truncate = true })
+      results.object = route == "/rerank" and "rerank" or "list"
       assert.same(results, other, route)
     end
     for _, route in ipairs { "/v1/rerank", "/rerank" } do
@@ -268,6 +270,37 @@ describe("answers over HTTP", function()
     end
     local _, info = server:ask("/info")
     assert.truthy(info.model_type.classifier)
+  end)
+
+  it("are scores of labels that come with the request, as transformers' pipeline gives them", function()
+    local server = servers.entailment
+    local function ask(inputs, labels, more)
+      more.candidate_labels = labels
+      return server:ask("/", { inputs = inputs, truncate = true, parameters = more })
+    end
+    local said = dkjson.decode(helper.read(goldens .. "/entailment/pipeline.json"))
+    for _, each in ipairs(said) do
+      local status, found, text = ask(each.text, each.labels,
+        { multi_label = each.multi_label, hypothesis_template = each.template })
+      assert.equal(200, status, text)
+      for i, want in ipairs(each.found) do
+        assert.equal(want[1], found[i].label)
+        assert.is_true(math.abs(want[2] - found[i].score) < 2e-5 + 1e-4 * want[2])
+      end
+      assert.equal(#each.found, #found)
+    end
+    local _, one = ask("the dog", { "a", "b" }, {})
+    local _, list = ask({ "the dog", "x" }, { "a", "b" }, {})
+    assert.same({ one, 2 }, { list[1], #list })
+    for _, each in ipairs {
+      { 400, "hypothesis_template: ", { "a" }, { hypothesis_template = "It is." } },
+      { 400, "hypothesis_template: ", { "a" }, { hypothesis_template = "{} {}" } },
+      { 400, "candidate_labels: ", { 5 }, {} }, { 400, "candidate_labels: ", {}, {} },
+      { 400, "top_k: is not supported", { "a" }, { top_k = 1 } },
+      { 422, "inputs: the limit leaves nothing", { ("one two "):rep(60) }, {} } } do
+      local status, refused = ask("the dog", each[3], each[4])
+      assert.same({ each[1], each[2] }, { status, (refused.error or ""):sub(1, #each[2]) })
+    end
   end)
 end)
 

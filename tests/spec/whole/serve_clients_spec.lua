@@ -1,6 +1,6 @@
--- serve_clients_spec.lua: clients from PyPI (openai, huggingface_hub, langchain-openai, litellm, cohere) talk to
--- programs that serve, and requests damaged at random go through a server with sanitizers; both are only in
--- `make test-long`.
+-- serve_clients_spec.lua: clients from PyPI (openai, huggingface_hub, langchain-openai, litellm, cohere, llama-index,
+-- haystack, infinity, ollama) talk to programs that serve, and requests damaged at random go through a server with
+-- sanitizers; both are only in `make test-long`.
 local dkjson = require("dkjson")
 local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
@@ -13,10 +13,11 @@ local tried = helper.is_long and it or pending
 
 local goldens = root .. "/tests/hf/texts/"
 local places = { llama = root .. "/tests/generate/llama", sentence = goldens .. "sentence",
-  reranker = goldens .. "reranker", question = goldens .. "question", speech = root .. "/tests/hf/speech/multilingual" }
+  reranker = goldens .. "reranker", question = goldens .. "question", entailment = goldens .. "entailment",
+  speech = root .. "/tests/hf/speech/multilingual" }
 local words = { llama = "context=2000 sequences=4 chunk=16 --chat-template "
   .. shell(root .. "/tests/chat/templates/qwen2_5.jinja"), sentence = "'seq=any(40)'", reranker = "'seq=any(40)'",
-  speech = "", question = "", tags = "" }
+  speech = "", question = "", tags = "", entailment = "" }
 
 local function build(name, flags)
   local line = "%s %s/gen/attn2c build %s --serve kernels=c name=%s %s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"
@@ -34,17 +35,21 @@ describe("a server", function()
     places.tags = folder .. "/tags_of" -- all tokens have the label O, which clients leave out
     say.sh(([[rm -rf %s; cp -r %stoken %s && sed -i 's/"O"/"B-Y"/' %s/config.json]]):format(shell(places.tags),
       shell(goldens), shell(places.tags), shell(places.tags)))
-    local all = { llama = "chat", sentence = "embed", reranker = "rank", tags = "tag", question = "answer" }
+    local all = { llama = "chat", sentence = "embed", reranker = "rank", tags = "tag", question = "answer",
+      entailment = "entail" }
     for name, as in pairs(all) do
       build(name)
       servers[name] = start(name)
       list[#list + 1] = as .. "=" .. servers[name].address
     end
     say.sh("test -e venv/done || { python3 -m venv venv && venv/bin/pip install -q openai huggingface_hub "
-      .. "langchain-openai litellm mcp numpy cohere && touch venv/done; }")
+      .. "langchain-openai litellm mcp numpy cohere llama-index-llms-openai-like llama-index-embeddings-openai "
+      .. "llama-index-embeddings-text-embeddings-inference haystack-ai huggingface-api-haystack infinity_client ollama "
+      .. "&& touch venv/done; }")
     local said = say.sh(("timeout 300 venv/bin/python %s/tests/serve/clients.py %s"):format(shell(root),
       table.concat(list, " ")))
-    for _, client in ipairs { "openai", "huggingface_hub", "langchain%-openai", "litellm", "cohere" } do
+    for _, client in ipairs { "openai", "huggingface_hub", "langchain%-openai", "litellm", "cohere", "llama%-index",
+      "haystack", "infinity", "ollama" } do
       assert.matches("ok " .. client, said)
     end
     for _, server in pairs(servers) do server:stop() end

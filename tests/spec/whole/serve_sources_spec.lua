@@ -38,6 +38,9 @@ describe("a program that serves a model with an encoder", function()
     end
     assert.is_true(texts[1] ~= texts[2] and texts[2] ~= texts[3] and texts[1] ~= texts[3])
     for i, each in ipairs(other:ask_all(asked)) do assert.equal(texts[i], dkjson.decode(each).choices[1].text) end
+    -- An answer that lost its sequence reads its source again.
+    assert.matches("calls of the model", own.sh(("python3 %s/tests/serve/slow.py slow %s"):format(shell(own.root),
+      other.address)))
     other:stop()
     assert.equal("", own.sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=t5:%s /usr/bin/python3 -W error %s t5 %s"):format(
       shell(own.root .. "/tests/bindings"), shell(own.root .. "/tests/bindings/source_adapters.py"), shell(model))))

@@ -122,6 +122,9 @@ describe("wheel refuses", function()
   it("names, folders, weights and ranks that do not fit", function()
     refuses(2, 'name: "numpy" is a word or a module of Python', model, "name=numpy")
     refuses(2, 'name: "lambda" is a word or a module of Python', model, "name=lambda")
+    for _, name in ipairs { "test", "pip", "pip3", "python", "python3", "setuptools" } do
+      refuses(2, ('name: "%s" is a word or a module of Python'):format(name), model, "name=" .. name)
+    end
     refuses(2, 'name: "x_", but the name of a wheel begins with a letter', model, "name=x_")
     refuses(2, "a-b", model, "name=a-b")
     refuses(4, "nowhere", "nowhere")

@@ -255,6 +255,7 @@ void attn2c_ask_told(attn2c_job *job) {
   if (!job->exchange || !ask->is_streamed) return;
   begin_stream(ask);
   write_news(ask);
+  atomic_store(&job->is_behind, attn2c_http_is_behind(job->exchange));
 }
 
 static void end_stream(attn2c_ask *ask) {

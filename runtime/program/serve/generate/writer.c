@@ -1,6 +1,9 @@
 /* writer.c - each answer has a sequence of the context. Sequences keep their tokens when an answer
  * has ended, so that a prompt that begins alike is computed from its first other token on. A new prompt takes
- * the sequence that was used least recently. */
+ * the sequence that was used least recently.
+ *
+ * An answer pauses while its client is behind. If others wait then, it loses its sequence to them. It keeps
+ * its tokens, and goes on later in another sequence as if they all were its prompt. */
 #include "program/serve/generate/generate.h"
 
 #include <math.h>
@@ -15,16 +18,20 @@ enum {
 };
 
 /* A sequence of the context, with the answer that is written to it. */
-typedef struct {
+typedef struct place {
   attn2c_asked *answer; /* NULL: none */
   attn2c_sampler *sampler;
   attn2c_writer *text;
-  const int32_t *prompt; /* that is read: the answer's, or a model's first tokens after a source */
-  int32_t prompt_count;
-  int32_t most;  /* of prompt and answer together */
-  int32_t last;  /* the token that the model reads next */
-  int is_looked; /* 1: the logits of the prompt are asked for */
-  uint64_t used; /* when an answer has ended last, as a number */
+  int32_t prompt_count; /* of the answer, or a model's first tokens after a source */
+  const int32_t *read;  /* [read_count] before the next token is chosen: the prompt, or `own` */
+  int32_t read_count;
+  int32_t *own;       /* of an answer that lost its sequence: its prompt and its tokens; else NULL */
+  struct place *next; /* of such answers */
+  int is_parked;      /* 1: it has no sequence */
+  int32_t most;       /* of prompt and answer together */
+  int32_t last;       /* the token that the model reads next */
+  int is_looked;      /* 1: the logits of the prompt are asked for */
+  uint64_t used;      /* when an answer has ended last, as a number */
 } place;
 
 struct attn2c_writing {
@@ -36,8 +43,9 @@ struct attn2c_writing {
   int32_t call_rows;
   place places[ATTN2C_MOST_SEQUENCES];
   attn2c_ask *first, *last; /* requests with answers that have no place; linked by next */
-  int32_t waiting;          /* these answers */
-  int32_t limit;            /* of the ids that the model reads */
+  place *parked;            /* answers that have lost their sequence */
+  int32_t parked_count;
+  int32_t limit; /* of the ids that the model reads */
   uint64_t uses;
   float *logits;              /* [rows][vocabulary] */
   int32_t rows;               /* of a call whose logits are all wanted */
@@ -80,18 +88,24 @@ int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guess
 static void clear(attn2c_writing *w, place *p) {
   attn2c_sampler_free(p->sampler);
   attn2c_writer_free(p->text);
+  free(p->own);
   *p = (place){.used = ++w->uses};
+}
+
+/* Frees what a place has, and the request with its last answer, if none waits. */
+static void discard(attn2c_writing *w, place *p) {
+  attn2c_ask *ask = p->answer ? p->answer->ask : NULL;
+  clear(w, p);
+  if (ask && ++ask->ended == ask->answer_count) attn2c_ask_free(ask);
 }
 
 void attn2c_writing_free(attn2c_writing *w) {
   if (!w) return;
-  for (int32_t i = 0; i < w->count; i++) {
-    attn2c_ask *ask = w->places[i].answer ? w->places[i].answer->ask : NULL;
-    clear(w, &w->places[i]);
-    if (!ask) continue;
-    ask->ended++;
-    /* With its last answer, if none waits. */
-    if (ask->ended == ask->begun && ask->begun == ask->answer_count) attn2c_ask_free(ask);
+  for (int32_t i = 0; i < w->count; i++) discard(w, &w->places[i]);
+  for (place *p = w->parked, *next; p; p = next) {
+    next = p->next;
+    discard(w, p);
+    free(p);
   }
   while (w->first) {
     attn2c_ask *ask = w->first;
@@ -105,11 +119,25 @@ void attn2c_writing_free(attn2c_writing *w) {
   ATTN2C_FREE(w->ids, w);
 }
 
+/* True if an answer has to read its prompt, or what it had written. */
+static int reads(const attn2c_writing *w, const place *p) {
+  return attn2c_kept_ids_count(w->kept, (int32_t)(p - w->places)) < p->read_count;
+}
+
+static int is_behind(const attn2c_ask *ask) { return atomic_load(&ask->job.is_behind); }
+
+/* True if an answer waits for its client, and may lose its sequence. */
+static int is_paused(const attn2c_writing *w, const place *p) {
+  return p->answer && is_behind(p->answer->ask) && !reads(w, p);
+}
+
 int attn2c_writing_admit(void *writing, attn2c_job *job) {
   attn2c_writing *w = writing;
   int32_t unused = 0;
-  for (int32_t i = 0; i < w->count; i++) unused += !w->places[i].answer;
-  if (w->waiting >= unused) return 0;
+  for (int32_t i = 0; i < w->count; i++) unused += !w->places[i].answer || is_paused(w, &w->places[i]);
+  for (const attn2c_ask *each = w->first; each; each = each->next)
+    if (!is_behind(each)) unused -= each->answer_count - each->begun;
+  if (unused <= 0) return 0;
   attn2c_ask *ask = (attn2c_ask *)job;
   ask->next = NULL;
   if (w->last)
@@ -117,7 +145,6 @@ int attn2c_writing_admit(void *writing, attn2c_job *job) {
   else
     w->first = ask;
   w->last = ask;
-  w->waiting += ask->answer_count;
   return 1;
 }
 
@@ -130,19 +157,21 @@ static void leave(attn2c_writing *w, attn2c_ask *ask) {
   else
     w->first = ask->next;
   if (w->last == ask) w->last = before;
-  w->waiting -= ask->answer_count - ask->begun;
   ask->next = NULL;
+}
+
+/* Nothing may be taken from a sequence with another source. */
+static void leave_sequence(attn2c_writing *w, const place *p) {
+  if (w->calls->encode && !p->is_parked) attn2c_kept_ids_forget(w->kept, (int32_t)(p - w->places));
 }
 
 static void end(attn2c_writing *w, place *p, attn2c_end why) {
   attn2c_asked *answer = p->answer;
   attn2c_ask *ask = answer->ask;
-  const int is_source = w->calls->encode != NULL;
   attn2c_engine_lock(engine_of(w));
   answer->end = why;
   attn2c_engine_unlock(engine_of(w));
-  /* Nothing may be taken from a sequence with another source. */
-  if (is_source) attn2c_kept_ids_forget(w->kept, (int32_t)(p - w->places));
+  leave_sequence(w, p);
   clear(w, p);
   ask->ended++;
 }
@@ -152,6 +181,13 @@ static void fail(attn2c_writing *w, place *p, const char *why) {
   snprintf(p->answer->fault, sizeof p->answer->fault, "%s", why);
   attn2c_engine_unlock(engine_of(w));
   end(w, p, ATTN2C_END_FAULT);
+}
+
+/* Fails an answer at a place, and tells of its request if it was the last one. */
+static void fail_alone(attn2c_writing *w, place *p, const char *why) {
+  attn2c_ask *ask = p->answer->ask;
+  fail(w, p, why);
+  if (ask->ended == ask->answer_count) attn2c_engine_tell(engine_of(w), &ask->job, 1);
 }
 
 /* Adds the text that may be shown of an answer. */
@@ -276,26 +312,48 @@ static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits)
   return id;
 }
 
-/* Returns the place for a prompt, or NULL if the answer has to wait: for a place, or for an answer to the
+/* Takes the sequence of an answer whose client is behind. The answer fails if too many have none. */
+static void park(attn2c_writing *w, place *p) {
+  const int32_t sequence = (int32_t)(p - w->places), count = attn2c_kept_ids_count(w->kept, sequence);
+  place *parked = w->parked_count < w->server->arguments->serve.waiting ? malloc(sizeof *parked) : NULL;
+  int32_t *own = parked ? malloc(((size_t)count + 1) * sizeof *own) : NULL;
+  if (!own) {
+    free(parked);
+    fail_alone(w, p, "other requests wait, and this stream is not read");
+    return;
+  }
+  memcpy(own, attn2c_kept_ids_of(w->kept, sequence), (size_t)count * sizeof *own);
+  own[count] = p->last;
+  leave_sequence(w, p);
+  free(p->own);
+  *parked = *p;
+  parked->read = parked->own = own, parked->read_count = count + 1;
+  parked->is_looked = 0, parked->is_parked = 1, parked->next = NULL;
+  place **last = &w->parked;
+  while (*last) last = &(*last)->next;
+  *last = parked, w->parked_count++;
+  *p = (place){.used = ++w->uses};
+}
+
+/* Returns the place for ids of an answer, or NULL if it has to wait: for a place, or for an answer to the
  * same prompt, which is then copied. */
-static place *place_for(attn2c_writing *w, const attn2c_asked *answer) {
-  place *oldest = NULL, *found = NULL;
+static place *place_for(attn2c_writing *w, const attn2c_asked *answer, const int32_t *wanted, int32_t count) {
+  place *oldest = NULL, *found = NULL, *paused = NULL;
   int32_t most = 0;
   for (int32_t i = 0; i < w->count; i++) {
     place *p = &w->places[i];
     const int32_t *ids = attn2c_kept_ids_of(w->kept, i);
     const int32_t kept = attn2c_kept_ids_count(w->kept, i);
-    if (p->answer && p->answer->prompt == answer->prompt && kept < p->prompt_count && !w->calls->encode)
-      return NULL;
+    if (p->answer && p->answer->prompt == answer->prompt && reads(w, p) && !w->calls->encode) return NULL;
+    if (is_paused(w, p)) paused = p;
     if (p->answer) continue;
     int32_t common = 0;
     const int is_alike = attn2c_kept_ids_adapter(w->kept, i) == answer->ask->adapter;
-    while (is_alike && common < kept && common < answer->prompt_count &&
-           ids[common] == answer->prompt[common])
-      common++;
+    while (is_alike && common < kept && common < count && ids[common] == wanted[common]) common++;
     if (!oldest || p->used < oldest->used) oldest = p;
     if (common > most && kept - common <= CLOSE) most = common, found = p;
   }
+  if (!oldest && paused) park(w, oldest = paused);
   return found ? found : oldest;
 }
 
@@ -303,12 +361,13 @@ static place *place_for(attn2c_writing *w, const attn2c_asked *answer) {
 static int prepare(attn2c_writing *w, place *p, attn2c_message *message) {
   const attn2c_asked *answer = p->answer;
   const attn2c_ask *ask = answer->ask;
-  const int32_t sequence = (int32_t)(p - w->places), room = attn2c_calls_room(w->calls) + 1;
+  const int32_t room = attn2c_calls_room(w->calls) + 1;
   attn2c_sampling sampling = ask->sampling;
   sampling.seed += (uint64_t)answer->number;
-  p->prompt = w->calls->encode ? w->calls->start : answer->prompt;
+  p->read = w->calls->encode ? w->calls->start : answer->prompt;
   p->prompt_count = w->calls->encode ? w->calls->start_count : answer->prompt_count;
-  if (ask->languages.start >= 0) p->prompt = &ask->languages.start, p->prompt_count = 1;
+  if (ask->languages.start >= 0) p->read = &ask->languages.start, p->prompt_count = 1;
+  p->read_count = p->prompt_count;
   const int64_t most = (ask->length && ask->length < room ? ask->length : room) - p->prompt_count;
   p->most = p->prompt_count + (int32_t)(ask->tokens < most ? ask->tokens : most);
   p->is_looked = ask->echo && ask->top >= 0;
@@ -316,14 +375,19 @@ static int prepare(attn2c_writing *w, place *p, attn2c_message *message) {
   ATTN2C_TRY(attn2c_writer_create(g->written ? g->written : g->tokenizer, !ask->tools.form,
                                   (const char *const *)ask->stops, ask->stop_count, &p->text, message));
   ATTN2C_TRY(attn2c_sampler_create(&p->sampler, &sampling, w->calls->vocabulary, message));
-  ATTN2C_TRY(attn2c_sampler_feed(p->sampler, p->prompt, p->prompt_count, ATTN2C_FED_PROMPT, message));
-  ATTN2C_TRY(attn2c_writer_begin(p->text, w->work, p->prompt, (size_t)p->prompt_count));
-  ATTN2C_TRY(attn2c_kept_ids_adapt(w->kept, sequence, ask->adapter));
+  ATTN2C_TRY(attn2c_sampler_feed(p->sampler, p->read, p->prompt_count, ATTN2C_FED_PROMPT, message));
+  return attn2c_writer_begin(p->text, w->work, p->read, (size_t)p->prompt_count);
+}
+
+/* Prepares the sequence of an answer, which then reads what the place has to read. */
+static int begin(attn2c_writing *w, place *p) {
+  const int32_t sequence = (int32_t)(p - w->places);
+  ATTN2C_TRY(attn2c_kept_ids_adapt(w->kept, sequence, p->answer->ask->adapter));
   if (w->calls->encode || p->is_looked) {
     attn2c_kept_ids_forget(w->kept, sequence);
     return w->calls->encode ? ATTN2C_OK : w->calls->rewind(w->calls->context, sequence, 0);
   }
-  return attn2c_kept_ids_take(w->kept, sequence, p->prompt, p->prompt_count);
+  return attn2c_kept_ids_take(w->kept, sequence, p->read, p->read_count);
 }
 
 /* Reads the sources of new answers in one call. */
@@ -344,24 +408,53 @@ static int read_sources(attn2c_writing *w, place *const *places, int count) {
   return status;
 }
 
+/* Gives answers that lost their sequence, and whose clients have read, places again. Returns their number. */
+static int resume(attn2c_writing *w, place **begun) {
+  int count = 0;
+  for (place **link = &w->parked; *link;) {
+    place *parked = *link;
+    place *p = is_behind(parked->answer->ask)
+                   ? NULL
+                   : place_for(w, parked->answer, parked->read, parked->read_count);
+    if (!p) {
+      link = &parked->next;
+      continue;
+    }
+    *link = parked->next, w->parked_count--;
+    *p = *parked, p->is_parked = 0;
+    free(parked);
+    const int status = begin(w, p);
+    if (status != ATTN2C_OK)
+      fail_alone(w, p, attn2c_strerror(status));
+    else
+      begun[count++] = p;
+  }
+  return count;
+}
+
+/* Returns a request with an answer that has not begun and may, or NULL. */
+static attn2c_ask *next_of(const attn2c_writing *w) {
+  attn2c_ask *ask = w->first;
+  while (ask && is_behind(ask)) ask = ask->next;
+  return ask;
+}
+
 /* Gives answers that wait their places. */
 static void fill(attn2c_writing *w) {
   place *begun[ATTN2C_MOST_SEQUENCES];
-  int count = 0;
-  while (w->first) {
-    attn2c_ask *ask = w->first;
+  int count = resume(w, begun);
+  for (attn2c_ask *ask = next_of(w); ask; ask = next_of(w)) {
     attn2c_asked *answer = &ask->answers[ask->begun];
-    place *p = place_for(w, answer);
+    place *p = place_for(w, answer, answer->prompt, answer->prompt_count);
     if (!p) break;
     char fault[200] = "";
     attn2c_message message = attn2c_message_make(fault, sizeof fault);
     p->answer = answer;
-    w->waiting--;
     if (++ask->begun == ask->answer_count) leave(w, ask);
-    const int status = prepare(w, p, &message);
+    int status = prepare(w, p, &message);
+    if (status == ATTN2C_OK) status = begin(w, p);
     if (status != ATTN2C_OK) {
-      fail(w, p, *fault ? fault : attn2c_strerror(status));
-      if (ask->ended == ask->answer_count) attn2c_engine_tell(engine_of(w), &ask->job, 1);
+      fail_alone(w, p, *fault ? fault : attn2c_strerror(status));
       continue;
     }
     begun[count++] = p;
@@ -371,11 +464,16 @@ static void fill(attn2c_writing *w) {
   }
   if (count == 0 || !w->calls->encode) return;
   const int status = read_sources(w, begun, count);
-  for (int i = 0; i < count && status != ATTN2C_OK; i++) {
-    attn2c_ask *ask = begun[i]->answer->ask;
-    fail(w, begun[i], attn2c_strerror(status));
-    if (ask->ended == ask->answer_count) attn2c_engine_tell(engine_of(w), &ask->job, 1);
-  }
+  for (int i = 0; i < count && status != ATTN2C_OK; i++) fail_alone(w, begun[i], attn2c_strerror(status));
+}
+
+/* Ends an answer if its client has gone. Returns 1 then. */
+static int drop(attn2c_writing *w, place *p) {
+  attn2c_ask *ask = p->answer ? p->answer->ask : NULL;
+  if (!ask || !atomic_load(&ask->job.is_cancelled)) return 0;
+  end(w, p, ATTN2C_END_FAULT);
+  if (ask->ended == ask->answer_count) attn2c_engine_tell(engine_of(w), &ask->job, 1);
+  return 1;
 }
 
 /* Frees the places of requests whose clients have gone. */
@@ -387,12 +485,15 @@ static void drop_cancelled(attn2c_writing *w) {
     ask->ended += ask->answer_count - ask->begun;
     if (ask->ended == ask->answer_count) attn2c_engine_tell(engine_of(w), &ask->job, 1);
   }
-  for (int32_t i = 0; i < w->count; i++) {
-    place *p = &w->places[i];
-    attn2c_ask *ask = p->answer ? p->answer->ask : NULL;
-    if (!ask || !atomic_load(&ask->job.is_cancelled)) continue;
-    end(w, p, ATTN2C_END_FAULT);
-    if (ask->ended == ask->answer_count) attn2c_engine_tell(engine_of(w), &ask->job, 1);
+  for (int32_t i = 0; i < w->count; i++) drop(w, &w->places[i]);
+  for (place **link = &w->parked; *link;) {
+    place *parked = *link, *next = parked->next;
+    if (!drop(w, parked)) {
+      link = &parked->next;
+      continue;
+    }
+    *link = next, w->parked_count--;
+    free(parked);
   }
 }
 
@@ -414,12 +515,12 @@ static void add(attn2c_writing *w, batch *b, int32_t sequence, const int32_t *id
 static float *look(attn2c_writing *w, place *p, int *status) {
   const int32_t sequence = (int32_t)(p - w->places), at = attn2c_kept_ids_count(w->kept, sequence);
   const int32_t left = p->prompt_count - at, count = left < PROMPT_ROWS ? left : PROMPT_ROWS;
-  if (at == 0) *status = note_token(w, p->answer, p->prompt[0], 1, 0);
+  if (at == 0) *status = note_token(w, p->answer, p->read[0], 1, 0);
   if (*status == ATTN2C_OK)
-    *status = attn2c_kept_ids_extend(w->kept, 1, &sequence, &count, p->prompt + at, 1, w->logits);
+    *status = attn2c_kept_ids_extend(w->kept, 1, &sequence, &count, p->read + at, 1, w->logits);
   for (int32_t i = 0; i < count && *status == ATTN2C_OK && at + i + 1 < p->prompt_count; i++) {
     take_logs(w, w->logits + (size_t)i * (size_t)w->calls->vocabulary);
-    *status = note_token(w, p->answer, p->prompt[at + i + 1], 0, 0);
+    *status = note_token(w, p->answer, p->read[at + i + 1], 0, 0);
   }
   return *status == ATTN2C_OK && count == left
              ? w->logits + (size_t)(count - 1) * (size_t)w->calls->vocabulary
@@ -459,14 +560,14 @@ static batch collect(attn2c_writing *w) {
   batch b = {.count = 0};
   for (int32_t i = 0; i < w->count; i++) {
     const place *p = &w->places[i];
-    if (p->answer && attn2c_kept_ids_count(w->kept, i) >= p->prompt_count) add(w, &b, i, &p->last, 1);
+    if (p->answer && !reads(w, p) && !is_paused(w, p)) add(w, &b, i, &p->last, 1);
   }
   for (int32_t i = 0; i < w->count && b.rows < w->call_rows; i++) {
     const place *p = &w->places[i];
     const int32_t at = attn2c_kept_ids_count(w->kept, i);
-    if (!p->answer || p->is_looked || at >= p->prompt_count) continue;
-    const int32_t left = p->prompt_count - at, room = w->call_rows - b.rows;
-    add(w, &b, i, p->prompt + at, left < room ? left : room);
+    if (!p->answer || p->is_looked || at >= p->read_count) continue;
+    const int32_t left = p->read_count - at, room = w->call_rows - b.rows;
+    add(w, &b, i, p->read + at, left < room ? left : room);
     b.reads = 1;
   }
   return b;
@@ -527,13 +628,15 @@ int attn2c_writing_step(void *writing) {
         fail(w, p, attn2c_strerror(status));
       else if (is_guessed)
         accept(w, p, i, logits);
-      else if (attn2c_kept_ids_count(w->kept, b.sequences[i]) >= p->prompt_count)
+      else if (!reads(w, p))
         choose(w, p, attn2c_kept_ids_count(w->kept, b.sequences[i]), logits);
       logits += (size_t)(is_guessed ? b.counts[i] : 1) * (size_t)w->calls->vocabulary;
     }
     tell(w, asks, b.count);
   }
   for (int32_t i = 0; i < w->count; i++)
-    if (w->places[i].answer) return 1;
-  return w->first != NULL;
+    if (w->places[i].answer && !is_paused(w, &w->places[i])) return 1;
+  for (const place *p = w->parked; p; p = p->next)
+    if (!is_behind(p->answer->ask)) return 1;
+  return next_of(w) != NULL;
 }

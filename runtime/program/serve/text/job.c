@@ -26,8 +26,9 @@ static void refuse(const attn2c_text_job *job) {
     snprintf(more, sizeof more, ", %zu; \"truncate\": true cuts it",
              job->job.server->text->worker->group.reader->longest);
   const char *field = work->field ? work->field : job->first && work->at == 0 ? job->first : job->field;
-  if (work->count > 1 && field == job->field)
-    snprintf(place, sizeof place, "[%zu]", work->at - (job->first != NULL));
+  const size_t each = job->label_count ? job->label_count : 1, at = work->at / each;
+  if (work->count > each && field == job->field)
+    snprintf(place, sizeof place, "[%zu]", at - (job->first != NULL));
   attn2c_serve_refuse(job->job.exchange, status, field, work->is_too_long ? "context_length_exceeded" : NULL,
                       "%s%s: %s%s", field, place, work->fault, more);
 }

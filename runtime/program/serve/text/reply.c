@@ -40,6 +40,12 @@ static char *text_of(json_t *object, int failed, size_t *length) {
   return text;
 }
 
+char *attn2c_reply_of(json_t *list, int is_single, int failed, size_t *length) {
+  json_t *whole = json_incref(is_single ? json_array_get(list, 0) : list);
+  json_decref(list);
+  return text_of(whole, failed, length);
+}
+
 /* A text of a ranking. */
 typedef struct {
   size_t number;
@@ -84,8 +90,9 @@ char *attn2c_reply_ranks(const attn2c_text_job *job, size_t *length) {
 
 char *attn2c_reply_results(const attn2c_text_job *job, size_t *length) {
   const json_int_t tokens = job->work.tokens;
+  const int is_version = strncmp(job->job.exchange->route->path, "/v", 2) == 0;
   json_t *object =
-      json_pack("{s:s, s:s, s:o, s:{s:I, s:I}}", "object", "list", "model",
+      json_pack("{s:s, s:s, s:o, s:{s:I, s:I}}", "object", is_version ? "list" : "rerank", "model",
                 attn2c_served_name(job->job.server, job->work.adapter), "results",
                 ranked(job, "relevance_score"), "usage", "prompt_tokens", tokens, "total_tokens", tokens);
   return text_of(object, 0, length);
@@ -133,9 +140,7 @@ char *attn2c_reply_pipeline(const attn2c_text_job *job, size_t *length) {
     json_decref(answer);
     failed |= json_array_append_new(list, kept) != 0;
   }
-  json_t *whole = job->is_single ? json_incref(json_array_get(list, 0)) : json_incref(list);
-  json_decref(list);
-  return text_of(whole, failed, length);
+  return attn2c_reply_of(list, job->is_single, failed, length);
 }
 
 char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length) {

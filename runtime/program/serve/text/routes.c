@@ -191,7 +191,7 @@ static void read_labels(attn2c_request *r, attn2c_texts_work *work) {
 static const attn2c_lacking lacking_in_pipelines[] = {
     {"aggregation_strategy", "\"none\"", NULL},
     {"align_to_words", "false", "answers end where tokens do"},
-    {.names = "candidate_labels hypothesis_template targets stride ignore_labels doc_stride max_answer_len "
+    {.names = "targets stride ignore_labels doc_stride max_answer_len "
               "max_question_len max_seq_len handle_impossible_answer"},
     {.names = NULL}};
 
@@ -226,11 +226,26 @@ static void predict(attn2c_server *server, attn2c_exchange *exchange, const json
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
   if (is_hub) attn2c_request_lacks_each(&r, lacking_in_pipelines);
+  if (is_hub) attn2c_request_lacks(&r, "candidate_labels", "no label of this model says that texts follow");
+  if (is_hub) attn2c_request_lacks(&r, "hypothesis_template", "candidate_labels are needed with it");
   if (server->model->text->spans) read_labels(&r, &job->work);
   read_label_options(&r, job);
   /* Hugging Face's client takes the first of a list of texts, also of one text. */
   if (has_labels(server) && is_hub) job->is_single = 0;
   job->write = has_labels(server) ? attn2c_reply_labels : is_hub ? attn2c_reply_pipeline : attn2c_reply_lists;
+  attn2c_text_job_submit(server, &r, job);
+}
+
+/* Labels come with the request: {"inputs", "parameters": {"candidate_labels"}}. */
+static void zero_shot(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  static const attn2c_lacking lacking[] = {{.names = "raw_scores function_to_apply top_k"}, {.names = NULL}};
+  attn2c_request r = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_zero_shot_job(server, &r);
+  if (!job) return;
+  attn2c_text_job_options(server, &r, job);
+  attn2c_request_lacks_each(&r, lacking_in_pipelines);
+  attn2c_request_lacks_each(&r, lacking);
+  attn2c_request_flag(&r, "multi_label", &job->is_several);
   attn2c_text_job_submit(server, &r, job);
 }
 
@@ -266,7 +281,12 @@ static int answers(const attn2c_server *server) { return embeds(server) || predi
 /* Hugging Face's client knows one address, and one field, of all models. */
 static void answer_any(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   const int compares = json_object_get(json_object_get(given, "inputs"), "source_sentence") != NULL;
-  (!embeds(server) ? predict : compares ? similarity : embed)(server, exchange, given);
+  const int gives_labels = has(given, "candidate_labels") && has_labels(server) && server->text->width > 1 &&
+                           attn2c_entailing_label(server->model->text) >= 0;
+  (gives_labels      ? zero_shot
+   : !embeds(server) ? predict
+   : compares        ? similarity
+                     : embed)(server, exchange, given);
 }
 
 static void tokenize(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {

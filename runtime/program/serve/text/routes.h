@@ -26,6 +26,8 @@ struct attn2c_text_job {
   int is_base64, has_texts, is_single; /* of the reply */
   attn2c_label_function function;      /* of scores */
   size_t top;                          /* texts of a ranking, or labels of a text; 0: all */
+  size_t label_count;                  /* of labels that came with the request, for each text; 0: none did */
+  int is_several;                      /* 1: each of these has a probability of its own */
 };
 
 /* The most texts of a request. */
@@ -62,3 +64,13 @@ char *attn2c_reply_pipeline(const attn2c_text_job *job, size_t *length);
 char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length); /* of TEI */
 char *attn2c_reply_similarities(const attn2c_text_job *job,
                                 size_t *length); /* of the first text with others */
+char *attn2c_reply_zero_shot(const attn2c_text_job *job,
+                             size_t *length); /* of labels that came (zero_shot.c) */
+/* Returns the text of a list, or of its only element, and releases it; NULL after a failure. */
+char *attn2c_reply_of(json_t *list, int is_single, int failed, size_t *length);
+
+/* zero_shot.c: */
+/* Returns the number of the label that says that one text follows from another, or -1. */
+int attn2c_entailing_label(const attn2c_text_facts *facts);
+/* Begins a job that gives texts labels of the request. Returns NULL after a refusal. */
+attn2c_text_job *attn2c_zero_shot_job(attn2c_server *server, attn2c_request *r);

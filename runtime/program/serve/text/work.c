@@ -90,6 +90,7 @@ static int encode(attn2c_reader *reader, attn2c_texts_work *work, const attn2c_a
   if (reader->facts->answer == ATTN2C_ANSWER_SPAN && asked->pair)
     return attn2c_reader_window(reader, asked->text, asked->length, asked->pair, asked->pair_length,
                                 ATTN2C_STRIDE_USUAL, tokens);
+  reader->cut = work->cuts_first ? ATTN2C_TEXT_ONLY_FIRST : ATTN2C_TEXT_LONGEST_FIRST;
   return attn2c_reader_encode(reader, asked->text, asked->length, asked->pair, asked->pair_length, 0, tokens);
 }
 

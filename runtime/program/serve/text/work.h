@@ -32,6 +32,7 @@ typedef struct attn2c_texts_work {
   const char *prompt; /* its name; NULL: the usual one */
   int32_t adapter;    /* 0: none */
   int cuts;           /* 1: a text that is too long is cut; 0: it is a fault */
+  int cuts_first;     /* 1: of a pair only its first text is cut */
   attn2c_text_result gets;
   int output;          /* number of the output */
   size_t width;        /* of an embedding: the numbers that are kept */
