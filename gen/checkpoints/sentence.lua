@@ -418,8 +418,8 @@ end
 -- The linear layers of BGE-M3 next to the model.
 local OF_TOKENS = { "sparse_linear", "colbert_linear" }
 
---- Adds a line with linear layers of vectors of tokens or of lexical weights that a folder's file has, but which no stage
---- reads.
+--- Adds a line with linear layers of vectors of tokens or of lexical weights that a folder's file has, but which no
+--- stage reads.
 function sentence.note_unread(folder, stages, notes)
   local list, read = {}, words.set(words.map(stages, function(stage) return stage.tensor or "" end))
   for _, name in ipairs { "linear", table.unpack(OF_TOKENS) } do

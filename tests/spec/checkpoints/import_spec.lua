@@ -134,8 +134,8 @@ describe("a checkpoint's folder", function()
     for _, name in ipairs { "bge_m3", "stanford", "colbert" } do
       assert.is_nil((said(name)):find("which no result of the model reads", 1, true))
     end
-    assert.matches("the file has sparse_linear, colbert_linear, which no result of the model reads: lexical weights and "
-      .. "vectors of tokens need modules.json", (said("bge_m3", "modules.json")))
+    assert.matches("the file has sparse_linear, colbert_linear, which no result of the model reads: lexical weights "
+      .. "and vectors of tokens need modules.json", (said("bge_m3", "modules.json")))
     local tensors = made.bert("")
     tensors["linear.weight"] = { 4, 8 }
     assert.matches("the file has linear, which no result of the model reads: vectors of tokens need HF_ColBERT",
