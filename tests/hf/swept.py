@@ -21,9 +21,11 @@ import sys
 import torch
 import transformers as hf
 from transformers.activations import ACT2CLS
+from transformers.models.falcon import modeling_falcon
 
 import drawn_encoders as drawn
 from cases import BATCH, CASES, SEQ
+from drawn_decoders import falcon_distances
 from goldens import fill, text_inputs
 
 IMPORTS = "--imports" in sys.argv
@@ -37,6 +39,9 @@ ROPES = [{"rope_type": "linear", "factor": 2.0}, {"rope_type": "dynamic", "facto
          {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 4},
          {"rope_type": "llama3", "factor": 2.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 4}]
+
+
+ATTENTION = {"falcon": "sdpa"}  # eager adds Falcon's distances twice
 
 
 def of_missing(key):
@@ -82,7 +87,7 @@ def written(name, class_name, settings):
         fill(model, torch.Generator().manual_seed(1))
         model.save_pretrained(folder)
         (folder / "generation_config.json").unlink(missing_ok=True)
-        return drawn.opened(model_class, folder)
+        return drawn.opened(model_class, folder, ATTENTION.get(model.config.model_type, "eager"))
     except Exception:  # of many kinds, and no model all the same
         return None
 
@@ -172,7 +177,7 @@ def main():
     hf.logging.set_verbosity_error()
     hf.logging.disable_progress_bar()
     torch.set_num_threads(1)
-    drawn.OUT = OUT
+    drawn.OUT, modeling_falcon.build_alibi_tensor = OUT, falcon_distances
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "folders").mkdir(parents=True)
     names = [name for name in sys.argv[1:] if name != "--imports"] or [name for name, (class_name, _, special) in CASES.items()
