@@ -278,9 +278,6 @@ local function read_folder(folder, notes)
       biases[#biases + 1] = change
     elseif change.inputs or change.outputs or change.lengths then
       add_scale(change, config, path, result.tensors, patterns)
-      if change.lengths and change.is_table then
-        refuse("usage", path, "use_dora: not supported for a table of embeddings")
-      end
       local name, against = faults.quote(change.module), key_against(change.module)
       if (change.lengths ~= nil) ~= has_lengths then
         refuse("format", path, "use_dora: %s, but %s has %s lora_magnitude_vector", has_lengths, name,
@@ -451,12 +448,9 @@ local function check_shapes(self, change, stored)
       refuse("format", self.path, "adapter: %s is no matrix", change.target)
     end
   end
-  compare(change.lengths, expected[1], 1)
+  compare(change.lengths, is_transposed and columns or expected[1], 1)
   compare(change.base, expected[1], 1)
   compare(change.base, columns, 2)
-  if change.lengths and is_transposed then
-    refuse("usage", self.path, "adapter: use_dora is not supported for weights that are stored [inputs][outputs]")
-  end
   return is_transposed or false
 end
 

@@ -66,8 +66,9 @@ function copies.is_copy(saved, from, tensors)
   return false
 end
 
---- True if the factors of a linear layer are the transposes of the factors of a table of embeddings. self:
---- adapter.lua's, with `text`; layer, table_: two of its changes.
+--- True if the factors of a linear layer are the transposes of the factors of a table of embeddings, and the sums have
+--- no lengths, which would be of rows in one and of columns in the other. self: adapter.lua's, with `text`; layer,
+--- table_: two of its changes.
 function copies.are_tied(self, layer, table_)
   local function are_transposes(name, other)
     local a, b = self.tensors[name], self.tensors[other]
@@ -76,7 +77,7 @@ function copies.are_tied(self, layer, table_)
     local function data(tensor) return tensor.data or self.text:sub(tensor.at + 1, tensor.at + tensor.bytes) end
     return copies.transposed(data(a), a.shape[1], a.shape[2], width) == data(b)
   end
-  return layer.inputs ~= nil and table_.inputs ~= nil and are_transposes(layer.inputs, table_.outputs)
+  return layer.inputs and table_.inputs and not layer.lengths and are_transposes(layer.inputs, table_.outputs)
     and are_transposes(layer.outputs, table_.inputs)
 end
 

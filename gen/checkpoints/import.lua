@@ -672,6 +672,7 @@ function import.text(path, from, form, tower, sides, asked)
     local stages = self.folder.spans and spans.stages(self.folder)
       or (self.is_sentences or self.is_late) and sentence.stages(self.folder, scores)
       or self.asked.head and sentence.lexical_stages(self.folder, scores) or variant[head] or self.family.heads[head]
+    sentence.note_unread(self.folder, stages, self.notes)
     stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]

@@ -75,7 +75,7 @@ function reordered.rows(self, change, weights)
       if not order.rows[row] then refuse(file) end
       same = same and order.rows[row] == row
     end
-    if change.is_table and not same or change.base and order.factor ~= 1 then refuse(file) end
+    if change.is_table and not same or (change.base or change.lengths) and order.factor ~= 1 then refuse(file) end
     local row = words.merged(change, { names = stored.names, scale = (change.scale or 1) * order.factor,
       is_transposed = change.is_table or stored.is_transposed or false })
     for _, part in ipairs(same and {} or { "outputs", "lengths", "base" }) do

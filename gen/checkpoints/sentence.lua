@@ -418,6 +418,19 @@ end
 -- The linear layers of BGE-M3 next to the model.
 local OF_TOKENS = { "sparse_linear", "colbert_linear" }
 
+--- Adds a line with linear layers of vectors of tokens or of lexical weights that a folder's file has, but which no
+--- stage reads.
+function sentence.note_unread(folder, stages, notes)
+  local list, read = {}, words.set(words.map(stages, function(stage) return stage.tensor or "" end))
+  for _, name in ipairs { "linear", table.unpack(OF_TOKENS) } do
+    if folder.tensors[name .. ".weight"] and not read[name] then list[#list + 1] = name end
+  end
+  if not list[1] then return end
+  notes[#notes + 1] = ("the file has %s, which no result of the model reads: %s"):format(table.concat(list, ", "),
+    list[1] == "linear" and "vectors of tokens need HF_ColBERT in architectures, or no Dense in modules.json"
+      or "lexical weights and vectors of tokens need modules.json of sentence-transformers with a Pooling")
+end
+
 -- Returns the stages of lexical weights and vectors of tokens that come before the embedding's, which then reads the
 -- model's states; none for other folders.
 local function token_stages(folder)

@@ -11,7 +11,8 @@ typedef struct attn2c_merge {
   const char *const *names;     /* of the tensor: the first that the checkpoint has; ended by NULL */
   const char *base;             /* takes the place of W */
   const char *outputs, *inputs; /* [out][rank], [rank][in] */
-  const char *lengths; /* [out]: each row of the sum is scaled to this length (DoRA, Liu et al. 2024) */
+  const char *
+      lengths; /* [out]: each output's weights in the sum are scaled to this length (DoRA, Liu et al. 2024) */
   double scale;
   int64_t rank;
   int is_transposed; /* 1: W is stored [in][out] */

@@ -9,6 +9,7 @@ struct attn2c_merged {
   const attn2c_adapter *adapter;
   attn2c_tensor_file *file; /* the adapter's; NULL: the checkpoint has its tensors */
   int *merge_of;            /* for each tensor of the checkpoint its change, or -1 */
+  float **gains; /* for each change what the outputs of its sum are multiplied by; NULL: not found yet */
   pthread_mutex_t lock;
   int held;                        /* the change whose factors are in memory; -1: none */
   int64_t rows, columns;           /* of its tensor, as stored */
@@ -77,9 +78,10 @@ static int open_one(attn2c_merged *merged, const attn2c_checkpoint *file, int nu
 static void close_adapter(attn2c_merged *merged) {
   if (!merged) return;
   drop(merged);
+  for (int i = 0; merged->gains && i < merged->adapter->count; i++) free(merged->gains[i]);
   pthread_mutex_destroy(&merged->lock);
   attn2c_tensor_file_close(merged->file);
-  ATTN2C_FREE(merged->merge_of, merged);
+  ATTN2C_FREE(merged->gains, merged->merge_of, merged);
 }
 
 static int open_adapter(const attn2c_checkpoint *file, const attn2c_adapter *adapter, attn2c_merged **merged,
@@ -90,7 +92,8 @@ static int open_adapter(const attn2c_checkpoint *file, const attn2c_adapter *ada
   pthread_mutex_init(&made->lock, NULL);
   made->adapter = adapter, made->held = -1;
   made->merge_of = malloc(((size_t)count + 1) * sizeof *made->merge_of);
-  int status = made->merge_of ? ATTN2C_OK : attn2c_say_no_memory(message);
+  made->gains = calloc((size_t)adapter->count + 1, sizeof *made->gains);
+  int status = made->merge_of && made->gains ? ATTN2C_OK : attn2c_say_no_memory(message);
   for (int i = 0; i < count && !status; i++) made->merge_of[i] = -1;
   if (!status && adapter->begin)
     status = attn2c_tensor_file_open_memory(&attn2c_safetensors_format, adapter->begin,
@@ -164,18 +167,41 @@ static int read_row(const attn2c_merged *merged, const attn2c_checkpoint *file, 
                      : attn2c_checkpoint_plain_read(file, plain, first, count, values, message);
 }
 
-/* Finds what a row of the sum is multiplied by, so that its length is the one that the adapter has for it. */
-static int find_gain(attn2c_merged *merged, const attn2c_checkpoint *file, int plain, int64_t row,
-                     float *gain, attn2c_message *message) {
+/* Finds what each output's weights in the sum are multiplied by, so that their length is the one that the
+ * adapter has for them. */
+static int find_gains(attn2c_merged *merged, const attn2c_checkpoint *file, int plain, float *gains,
+                      attn2c_message *message) {
   const attn2c_merge *merge = &merged->adapter->merges[merged->merge_of[plain]];
-  double squares = 0;
-  int status = read_part(merged, file, merge->lengths, row, 1, gain, message);
-  if (!status) status = read_row(merged, file, plain, row, merged->row, message);
-  if (status) return status;
-  add_product(merged, merge, row, 0, merged->columns, merged->row);
-  for (int64_t j = 0; j < merged->columns; j++) squares += (double)merged->row[j] * merged->row[j];
-  *gain = (float)(*gain / sqrt(squares));
-  return ATTN2C_OK;
+  const int64_t columns = merged->columns, count = merge->is_transposed ? columns : merged->rows;
+  double *squares = calloc((size_t)count, sizeof *squares);
+  int status = squares ? read_part(merged, file, merge->lengths, 0, count, gains, message)
+                       : attn2c_say_no_memory(message);
+  for (int64_t i = 0; i < merged->rows && !status; i++) {
+    status = read_row(merged, file, plain, i, merged->row, message);
+    if (status) break;
+    add_product(merged, merge, i, 0, columns, merged->row);
+    for (int64_t j = 0; j < columns; j++)
+      squares[merge->is_transposed ? j : i] += (double)merged->row[j] * merged->row[j];
+  }
+  for (int64_t o = 0; o < count && !status; o++) gains[o] = (float)(gains[o] / sqrt(squares[o]));
+  free(squares);
+  return status;
+}
+
+/* Finds the gains of the change whose factors are in memory, once. */
+static int need_gains(attn2c_merged *merged, const attn2c_checkpoint *file, int plain,
+                      attn2c_message *message) {
+  const int number = merged->merge_of[plain];
+  const attn2c_merge *merge = &merged->adapter->merges[number];
+  if (!merge->lengths || merged->gains[number]) return ATTN2C_OK;
+  float *gains = malloc((size_t)(merge->is_transposed ? merged->columns : merged->rows) * sizeof *gains);
+  if (!gains) return attn2c_say_no_memory(message);
+  const int status = find_gains(merged, file, plain, gains, message);
+  if (status)
+    free(gains);
+  else
+    merged->gains[number] = gains;
+  return status;
 }
 
 static int apply(attn2c_merged *merged, const attn2c_checkpoint *file, int plain, int64_t first,
@@ -183,14 +209,14 @@ static int apply(attn2c_merged *merged, const attn2c_checkpoint *file, int plain
   const attn2c_merge *merge = &merged->adapter->merges[merged->merge_of[plain]];
   pthread_mutex_lock(&merged->lock);
   int status = hold(merged, file, plain, message);
+  if (!status) status = need_gains(merged, file, plain, message);
+  const float *gains = merged->gains[merged->merge_of[plain]];
   if (!status && merge->base) status = read_part(merged, file, merge->base, first, count, values, message);
   while (count > 0 && !status && merge->inputs) {
     const int64_t row = first / merged->columns, column = first % merged->columns;
     const int64_t some = count < merged->columns - column ? count : merged->columns - column;
-    float gain = 1.0f;
-    if (merge->lengths) status = find_gain(merged, file, plain, row, &gain, message);
-    if (!status) add_product(merged, merge, row, column, some, values);
-    for (int64_t j = 0; merge->lengths && j < some; j++) values[j] *= gain;
+    add_product(merged, merge, row, column, some, values);
+    for (int64_t j = 0; gains && j < some; j++) values[j] *= gains[merge->is_transposed ? column + j : row];
     first += some, count -= some, values += some;
   }
   pthread_mutex_unlock(&merged->lock);

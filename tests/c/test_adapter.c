@@ -28,13 +28,14 @@ static const attn2c_merge merges[] = {
     {NAMES("long"), NULL, "b", "a", "m", 2, RANK, 0, -1},
     {NAMES("new"), "base", NULL, NULL, NULL, 1, 0, 0, -1},
     {NAMES("both"), "base", "b", "a", NULL, 1.5, RANK, 0, -1},
+    {NAMES("long_turned"), NULL, "b", "a", "m", 2, RANK, 1, -1},
     {NAMES("absent"), "base", NULL, NULL, NULL, 1, 0, 0, -1},
 };
 static const attn2c_merge of_task = {NAMES("w"), NULL, "tasks.b", "tasks.a", NULL, 1.5, RANK, 0, 1};
 static attn2c_adapter adapter;
 static attn2c_readers readers;
 
-static const char *const names[] = {"w", "turned", "long", "new", "both"};
+static const char *const names[] = {"w", "turned", "long", "new", "both", "long_turned"};
 
 static void fill(void) {
   unsigned state = 7;
@@ -49,22 +50,23 @@ static void fill(void) {
 static void prepare(const int64_t *a) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   fill();
-  const safetensors_item base[] = {{"both", 2, by_out, numbers[0]},     {"long", 2, by_out, numbers[0]},
-                                   {"new", 2, by_out, numbers[0]},      {"plain", 2, by_out, numbers[0]},
-                                   {"tasks.a", 3, tasks_a, numbers[5]}, {"tasks.b", 3, tasks_b, numbers[6]},
-                                   {"turned", 2, by_in, numbers[0]},    {"w", 2, by_out, numbers[0]}};
+  const safetensors_item base[] = {{"both", 2, by_out, numbers[0]},       {"long", 2, by_out, numbers[0]},
+                                   {"long_turned", 2, by_in, numbers[0]}, {"new", 2, by_out, numbers[0]},
+                                   {"plain", 2, by_out, numbers[0]},      {"tasks.a", 3, tasks_a, numbers[5]},
+                                   {"tasks.b", 3, tasks_b, numbers[6]},   {"turned", 2, by_in, numbers[0]},
+                                   {"w", 2, by_out, numbers[0]}};
   const safetensors_item own[] = {{"a", 2, a, numbers[1]},
                                   {"b", 2, outputs_shape, numbers[2]},
                                   {"base", 2, by_out, numbers[3]},
                                   {"m", 1, out_shape, numbers[4]}};
-  cr_assert_eq(safetensors_write(scratch_path("base"), base, 8, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(safetensors_write(scratch_path("base"), base, 9, &message), ATTN2C_OK, "%s", text);
   cr_assert_eq(safetensors_write(scratch_path("own"), own, 4, &message), ATTN2C_OK, "%s", text);
   FILE *file = fopen(scratch_path("own"), "rb");
   cr_assert_not_null(file);
   const size_t size = fread(adapter_bytes, 1, sizeof adapter_bytes, file);
   fclose(file);
   readers = all_readers;
-  adapter = (attn2c_adapter){&attn2c_lora_reader, merges, 6, adapter_bytes, adapter_bytes + size};
+  adapter = (attn2c_adapter){&attn2c_lora_reader, merges, 7, adapter_bytes, adapter_bytes + size};
   readers.adapter = &adapter;
 }
 
@@ -87,9 +89,10 @@ static double want(int tensor, int o, int i) {
   if (tensor == 3) return base[o * IN + i];
   if (tensor == 4) return (double)base[o * IN + i] + product(b, a, o, i, 1.5);
   if (tensor == 0) return (double)w[o * IN + i] + product(b, a, o, i, 1.5);
+  const int step = tensor == 5 ? OUT : 1, first = tensor == 5 ? o : o * IN; /* of an output's weights */
   double squares = 0;
-  for (int j = 0; j < IN; j++) squares += pow((double)w[o * IN + j] + product(b, a, o, j, 2), 2);
-  return (double)numbers[4][o] * ((double)w[o * IN + i] + product(b, a, o, i, 2)) / sqrt(squares);
+  for (int j = 0; j < IN; j++) squares += pow((double)w[first + j * step] + product(b, a, o, j, 2), 2);
+  return (double)numbers[4][o] * ((double)w[first + i * step] + product(b, a, o, i, 2)) / sqrt(squares);
 }
 
 static int read_values(const attn2c_checkpoint *checkpoint, const char *name, int first, int count,
@@ -108,10 +111,11 @@ Test(adapter, changes_tensors_whole_and_by_parts) {
   cr_assert_eq(open_base(&checkpoint), ATTN2C_OK, "%s", text);
   for (int first = 0; first < OUT * IN; first++)
     for (int count = 1; first + count <= OUT * IN; count += 3)
-      for (int t = 0; t < 5; t++) {
+      for (int t = 0; t < 6; t++) {
         cr_assert_eq(read_values(checkpoint, names[t], first, count, values), ATTN2C_OK, "%s", text);
         for (int e = 0; e < count; e++) {
-          const int at = first + e, o = t == 1 ? at % OUT : at / IN, i = t == 1 ? at / OUT : at % IN;
+          const int at = first + e, turned = t == 1 || t == 5;
+          const int o = turned ? at % OUT : at / IN, i = turned ? at / OUT : at % IN;
           cr_assert(fabs((double)values[e] - want(t, o, i)) <= 1e-6, "%s[%d]: %g, not %g", names[t], at,
                     (double)values[e], want(t, o, i));
         }
@@ -165,7 +169,7 @@ Test(adapter, the_nth_allocation_or_read_fails) {
       else
         faults_allocation(nth, 0);
       int status = open_base(&checkpoint);
-      for (int t = 0; t < 5 && !status; t++) status = read_values(checkpoint, names[t], 0, OUT * IN, values);
+      for (int t = 0; t < 6 && !status; t++) status = read_values(checkpoint, names[t], 0, OUT * IN, values);
       attn2c_checkpoint_close(checkpoint);
       cr_assert_eq(faults_live_blocks(), 0);
       if (faults_met() == 0) break;

@@ -110,6 +110,8 @@ CASES = {
             "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["query", "key"]}}}),
     "bert_dora": ("BertModel", BERT, {"words": ["adapter=adapter"], "adapter": {
         "r": 3, "lora_alpha": 7, "target_modules": ["key", "dense"], "bias": "lora_only", "use_dora": True}}),
+    "bert_dora_tables": ("BertModel", BERT, {"words": ["adapter=adapter"], "adapter": {
+        "r": 3, "lora_alpha": 7, "target_modules": ["word_embeddings", "position_embeddings", "query"], "use_dora": True}}),
     "bert_old_names": ("BertModel", BERT, {"change": "old_names"}),
     "bert_sequence": ("BertForSequenceClassification", {**BERT, **LABELS}, {}),
     "bert_token": ("BertForTokenClassification", {**BERT, "num_labels": 5}, {}),
@@ -150,6 +152,9 @@ CASES = {
     "gpt2_adapter": ("GPT2LMHeadModel", GPT2, {"words": ["adapter=adapter"], "adapter": {
         "r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj"], "modules_to_save": ["ln_f"],
         "fan_in_fan_out": True}}),
+    "gpt2_dora": ("GPT2LMHeadModel", GPT2, {"words": ["adapter=adapter"], "adapter": {
+        "r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj", "c_fc", "wte"], "fan_in_fan_out": True,
+        "use_dora": True}}),
     "gpt2_adapters": ("GPT2LMHeadModel", GPT2, {
         "words": ["adapters.sql=adapters/sql", "adapters.tone=adapters/tone"], "adapters": {
             "sql": {"r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj"], "fan_in_fan_out": True},
@@ -432,6 +437,10 @@ CASES.update({
     "wav2vec2_model": ("Wav2Vec2Model", WAV, {"frames": True}),
     "wav2vec2_ctc": ("Wav2Vec2ForCTC", {**WAV, "do_stable_layer_norm": True, "num_conv_pos_embeddings": 5},
                      {"frames": True, "change": "old_weight_norm"}),
+    "wav2vec2_adapter": ("Wav2Vec2ForCTC", {**WAV, "do_stable_layer_norm": True}, {
+        "frames": True, "words": ["adapter=adapter"], "adapter": {
+            "r": 3, "lora_alpha": 7, "target_modules": ["q_proj", "k_proj", "intermediate_dense", "projection"],
+            "bias": "lora_only", "modules_to_save": ["lm_head"]}}),
     "wav2vec2_sequence": ("Wav2Vec2ForSequenceClassification", {**WAV, **LABELS, "classifier_proj_size": 10},
                           {"frames": True}),
     "ast_model": ("ASTModel", AST, {}),
@@ -471,6 +480,10 @@ CASES.update({
     "marian_separate": ("MarianMTModel", {**SEQ2SEQ, "share_encoder_decoder_embeddings": False, "vocab_size": 41,
                                           "decoder_vocab_size": VOCAB, "tie_word_embeddings": False}, WRITES),
     "m2m_100_writes": ("M2M100ForConditionalGeneration", SEQ2SEQ, WRITES),
+    "m2m_100_adapter": ("M2M100ForConditionalGeneration", SEQ2SEQ, {
+        **WRITES, "words": [*WRITES["words"], "adapter=adapter"], "adapter": {
+            "r": 3, "lora_alpha": 7, "target_modules": ["q_proj", "v_proj", "out_proj", "fc1", "fc2"], "bias": "all",
+            "rank_pattern": {"encoder_attn.v_proj": 5}, "modules_to_save": ["final_layer_norm"]}}),
     "t5_writes": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
     "t5_adapter": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, {
         **WRITES, "words": [*WRITES["words"], "adapter=adapter"], "adapter": {

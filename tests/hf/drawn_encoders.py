@@ -48,10 +48,10 @@ def classes_of(config_class, begin):
                   and not re.search("PreTrainedModel|PreTraining$|Stack|Encoder$|Backbone|MultipleChoice|NextSentence|CausalLM|LMHead|ImageModeling", name))
 
 
-def opened(model_class, folder):
+def opened(model_class, folder, attention="eager"):
     """The model of a folder whose weights are all in the file, or None."""
     try:
-        model, found = model_class.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager",
+        model, found = model_class.from_pretrained(folder, dtype=torch.float32, attn_implementation=attention,
                                                    output_loading_info=True)
     except Exception:  # of many kinds, and no model all the same
         return None

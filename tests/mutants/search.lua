@@ -81,8 +81,8 @@ return function(of, spec)
     { name = "adapter_part", old = "merge->part < 0 ? 0 : merge->part * count",
       new = "merge->part < 0 ? 0 : 0 * count", filter = "*/takes_*",
       wrong = "every task has the first one's factors" },
-    { name = "adapter_lengths", old = "*gain / sqrt(squares)",
-      new = "*gain * (squares > 0 ? 1 : 2)", filter = "*/changes_*",
+    { name = "adapter_lengths", old = "gains[o] / sqrt(squares[o])",
+      new = "gains[o] * (squares[o] > 0 ? 1 : 2)", filter = "*/changes_*",
       wrong = "rows keep their length" },
   }
 

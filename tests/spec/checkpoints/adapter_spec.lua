@@ -124,6 +124,27 @@ describe("an adapter", function()
       [DOWN .. ".weight"] = { "bert." .. DOWN .. ".weight", 2, false } }, rows)
   end)
 
+  it("has lengths of the outputs of tables and of transposed layers, which are columns as they are stored", function()
+    local function read(length, config, more)
+      return tied("gpt2_adapter", words.merged({ use_dora = true }, config), words.merged({
+        ["transformer.wte.lora_embedding_A"] = { 4, 37 }, ["transformer.wte.lora_embedding_B"] = { 24, 4 },
+        ["transformer.wte.lora_magnitude_vector"] = { 24 }, ["transformer.h.0.attn.c_attn.lora_A.weight"] = { 4, 24 },
+        ["transformer.h.0.attn.c_attn.lora_B.weight"] = { 72, 4 },
+        ["transformer.h.0.attn.c_attn.lora_magnitude_vector.weight"] = { length } }, more))
+    end
+    local found = {}
+    for _, row in ipairs(read(72)) do found[row.names[1]] = { row.is_transposed, row.lengths } end
+    local base = "base_model.model.transformer."
+    assert.same({
+      ["transformer.h.0.attn.c_attn.weight"] = { true, base .. "h.0.attn.c_attn.lora_magnitude_vector.weight" },
+      ["transformer.wte.weight"] = { true, base .. "wte.lora_magnitude_vector" } }, found)
+    refused("is [24], but the model's transformer.h.0.attn.c_attn.weight is [24, 72]", 3, read, 24)
+    -- the same factors of a table and of the layer that is tied to it are other sums with lengths
+    refused("are one tensor of the model, which would get both changes", 2, read, 72, { ensure_weight_tying = true },
+      { ["lm_head.lora_A.weight"] = { 4, 24 }, ["lm_head.lora_B.weight"] = { 37, 4 },
+        ["lm_head.lora_magnitude_vector"] = { 37 } })
+  end)
+
   it("has biases of factors, which are added to those of layers with the same scale", function()
     local biases = { [DOWN .. ".lora_B.bias"] = { 8 } }
     local state = model({ lora_bias = true }, biases)

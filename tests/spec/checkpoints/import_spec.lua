@@ -123,6 +123,25 @@ describe("a checkpoint's folder", function()
     end
   end)
 
+  it("names layers of vectors of tokens and of lexical weights that no result reads", function()
+    local searching = helper.root .. "/tests/hf/search/"
+    local function said(name, without)
+      local folder = helper.folder()
+      helper.succeeds(("cp -r %s/. %s"):format(helper.shell(searching .. name), helper.shell(folder)))
+      if without then os.remove(folder .. "/" .. without) end
+      return (import.text(folder))
+    end
+    for _, name in ipairs { "bge_m3", "stanford", "colbert" } do
+      assert.is_nil((said(name)):find("which no result of the model reads", 1, true))
+    end
+    assert.matches("the file has sparse_linear, colbert_linear, which no result of the model reads: lexical weights "
+      .. "and vectors of tokens need modules.json", (said("bge_m3", "modules.json")))
+    local tensors = made.bert("")
+    tensors["linear.weight"] = { 4, 8 }
+    assert.matches("the file has linear, which no result of the model reads: vectors of tokens need HF_ColBERT",
+      (import.text(made.checkpoint(nil, tensors))))
+  end)
+
   it("says which keys nobody knows, and refuses those that change the result", function()
     local _, notes = import.text(made.checkpoint(made.config { favourite_colour = "red" }))
     assert.same(1, #notes)

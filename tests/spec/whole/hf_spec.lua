@@ -53,7 +53,8 @@ for _, name in ipairs(cases) do
 end
 writers = helper.sample(writers, 20, { gemma3_logits = true })
 -- The first case of every third family is in every sample, and so are outputs that one case has, and what mutants ask.
-local kept = { electra_discriminator = true, gguf_llama = true, gpt2_adapter = true, wavlm_xvector = true }
+local kept = { bert_dora_tables = true, electra_discriminator = true, gguf_llama = true, gpt2_adapter = true,
+  wavlm_xvector = true }
 local seen, families = {}, 0
 for _, name in ipairs(cases) do
   local family = name:match("^[^_]+")
