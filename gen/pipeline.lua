@@ -114,7 +114,7 @@ end
 
 -- Garbage is collected when memory has grown to some hundredths of what the last collection left, within these bounds
 -- and up to ROOM_KB if they allow it. Passes keep their results, so that collecting often frees little.
-local LEAST_PAUSE, MOST_PAUSE, ROOM_KB = 300, 1000, 256 * 1024
+local LEAST_PAUSE, MOST_PAUSE, ROOM_KB = 300, 1000, 384 * 1024
 
 --- Runs the passes up to `last` (default: all) and returns the state; state.notes has lines for the user. Raises
 --- faults (faults.lua) for mistakes that the user can correct.

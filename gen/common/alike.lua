@@ -1,5 +1,7 @@
 -- alike.lua: replaces tables with the same contents by one shared table, so that one comparison tells them apart.
 -- A value that is computed for a shared table holds for all tables that it replaces. Nobody changes a shared table.
+local words = require("common.words")
+
 local alike = {}
 
 local LEAF, NONE = {}, {}
@@ -27,6 +29,32 @@ function alike.first_of(names)
     end
     node[LEAF] = node[LEAF] or values
     return node[LEAF]
+  end
+end
+
+-- True if two lists have the same members. Tables in them are the same if what they contain but tables is.
+local function are_same(x, y)
+  if #x ~= #y then return false end
+  for i = 1, #x do
+    local a, b = x[i], y[i]
+    if a ~= b and not (type(a) == "table" and type(b) == "table" and words.same_members(a, b)) then return false end
+  end
+  return true
+end
+
+--- Returns a function that takes a list, and returns the first list given to it with the same members: numbers, texts,
+--- booleans, and tables of these. It takes less memory than first_of() for long lists of which many are alike.
+function alike.first_list()
+  local by_sum = {}
+  return function(list)
+    local sum = #list
+    for i = 1, #list do
+      if math.type(list[i]) == "integer" then sum = sum * 31 + list[i] end
+    end
+    local known = by_sum[sum] or {}
+    for _, first in ipairs(known) do if are_same(first, list) then return first end end
+    by_sum[sum], known[#known + 1] = known, list
+    return list
   end
 end
 

@@ -419,6 +419,15 @@ function loops.begin(form, fields, continues)
   return step
 end
 
+-- Members of a step that say where it is from.
+local of_origin = words.set { "op", "unit", "block", "task" }
+
+--- Returns what a loop's step says as text, but for where it is from. Nobody changes the step afterwards.
+function loops.text(step)
+  step.as_text = step.as_text or { words.plain_members(step, of_origin) } -- a table, which is no plain member
+  return step.as_text[1]
+end
+
 -- Adds the words of a C text to a set, but not the members of structures: block.row is no use of `row`.
 local function add_words(set, text)
   for word in text:gsub("%.[%a_][%w_]*", ""):gmatch("[%a_][%w_]*") do set[word] = true end

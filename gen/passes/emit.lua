@@ -278,7 +278,8 @@ end
 -- Adds the steps of one target, and returns the values of its other files: entries; functions, rows, products and
 -- strips of its operations and kernels; described: the values of its descriptor.
 local function build_of(build, add)
-  local values, described = with(values_of(build), emit_lengths.values(build.primary)), emit_descriptor.values(build)
+  local values = with(values_of(build), emit_lengths.values(build.primary))
+  local described = emit_descriptor.values(build, build.members and build.build_suffix)
   values.described, values.functions, values.rows, values.products = described, {}, {}, {}
   local lanes = targets.by_name[build.spec.target].vector
   for i, fn in ipairs(build.functions) do
@@ -364,8 +365,7 @@ end
 local function model_values(state, builds)
   local first, most, of_ranks
   if state.whole then
-    first, most, of_ranks = emit_ranks.join(state, builds, { described = emit_descriptor.values, with = with,
-      parameters = parameters_of })
+    first, most, of_ranks = emit_ranks.join(state, builds, { with = with, parameters = parameters_of })
   else
     first, most = join_targets(builds)
     of_ranks = { targets = builds, divided = false, rank_runs = false }

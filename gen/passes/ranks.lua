@@ -50,7 +50,8 @@ local function build_of(state, over, divided, rank, stage, parts)
   local number = stage * (state.spec.ranks or 1) + rank
   local build = setmetatable({ rank = number, stage = stage, entries = {} }, { __index = over })
   for i, entry in ipairs(state.entries) do
-    local own = { graph = local_graph(entry.graph, divided[i], rank, parts and parts[i][stage + 1]) }
+    local own = { graph = over == state and local_graph.of(entry.graph, divided[i], rank, parts and parts[i][stage + 1])
+      or local_graph.like(over.entries[i].graph, entry.graph, divided[i], rank) }
     if over == state then
       for _, field in ipairs { "name", "role", "suffix", "sizes", "spec" } do own[field] = entry[field] end
     end

@@ -122,7 +122,7 @@ return function(of, spec)
   of("gen/passes/checks/repeated.lua", spec .. "passes/checks/repeated_spec.lua") {
     { name = "repeated_place", old = "local place = self.is_beside[name] and program.offsets[name] or \"apart\"",
       new = "local place = \"apart\"", filter = "are checked", wrong = "layers with other places in memory are alike" },
-    { name = "repeated_offset", old = "step) .. \" \" .. operand.offset .. of_terms", new = "step) .. of_terms",
+    { name = "repeated_offset", old = "self:part(operand.offset)", new = "",
       filter = "are checked", wrong = "layers with other places in a buffer are alike" },
     { name = "repeated_bytes", old = "(\"%s %s %s %s\"):format(buffer.bytes, buffer.pitch",
       new = "(\"%s %s %s %s\"):format(\"\", buffer.pitch", filter = "are checked",
@@ -132,7 +132,7 @@ return function(of, spec)
   }
 
   of("gen/passes/checks/shared.lua", spec .. "passes/kernels/shared_spec.lua") {
-    { name = "check_shared_place", old = "(base and base.moves[number] or 0) == place_of(own[1])",
+    { name = "check_shared_place", old = "(base and base.moves[number] or 0) == place_of(own)",
       new = "(base and base.moves[number] or 0) >= 0", filter = "the checker", wrong = "any base is taken" },
   }
 

@@ -5,6 +5,8 @@
 -- each later one leaves: the third layer finds what the second found. This holds for groups of layers too, such as five
 -- local layers and a global one. So of equal groups the first two are walked. For a buffer of a layer that is left out
 -- stands the one that has its place in the second group.
+local alike = require("common.alike")
+local loops = require("data.loops")
 local operands = require("data.operands")
 local packed = require("passes.common.packed")
 local tasks = require("passes.common.tasks")
@@ -12,9 +14,7 @@ local words = require("common.words")
 
 local repeated = {}
 
-local of_origin = words.set { "op", "unit", "block", "task" } -- members that say where a step is from
 local LONGEST = 16 -- most layers of a group
-local NO_TERMS = {}
 
 -- Returns a value as text, tables with all that is in them.
 local function whole_text(value)
@@ -38,7 +38,7 @@ local function layers_of(segment)
     end
     layer.last = i
     layer.text = ("%s phase %d %s %s %s"):format(layer.text, #phase.chunks, before and before.stretch == phase.stretch,
-      phase.loop and words.plain_members(phase.loop), phase.claimed and words.plain_members(phase.claimed, of_origin))
+      phase.loop and loops.text(phase.loop), phase.claimed and loops.text(phase.claimed))
     for _, list in ipairs(phase.claimed and { phase.steps } or phase.chunks) do table.insert(layer.lists, list) end
   end
   return layers
@@ -46,6 +46,11 @@ end
 
 local Reader = {}
 Reader.__index = Reader
+
+function Reader:part(value)
+  self.count = self.count + 1
+  self.parts[self.count] = value or false
+end
 
 -- Returns what a layer calls a buffer: its number in the buffers of its class that the layer is the first to use; that
 -- number of the layer before; or its name. The first use comes with what is true of the buffer.
@@ -70,36 +75,34 @@ function Reader:buffer(name, class, step)
   return ("new %s %s %s %s %s"):format(shape, layout, storage, place, program.own and program.own[name])
 end
 
--- Returns an operand as text: its buffer, and where in it.
+-- Adds what distinguishes an operand: its buffer, and where in it.
 function Reader:operand(operand, step)
-  local terms = operand.terms or NO_TERMS
-  local of_terms = self.of_terms[terms]
-  if not of_terms then
-    of_terms = whole_text(terms)
-    self.of_terms[terms] = of_terms
-  end
+  self:part(operand.terms and next(operand.terms) and operand.terms)
   if not operand.buffer then
-    return ("%s %s %s %s %s %s"):format(operand.symbol, operand.value, operand.plus, operand.least, operand.most,
-      of_terms)
+    for _, name in ipairs { "symbol", "value", "plus", "least", "most" } do self:part(operand[name]) end
+    return
   end
-  local is_own = self.in_phases and operand.class == "arena"
-    and tasks.is_own(self.program.buffers[operand.buffer], step, self.program.threads)
-  return operand.class .. " " .. self:buffer(operand.buffer, operand.class, step) .. " " .. operand.offset .. of_terms
-    .. (is_own and "own" or "")
+  self:part(operand.class)
+  self:part(self:buffer(operand.buffer, operand.class, step))
+  self:part(operand.offset)
+  self:part(self.in_phases and operand.class == "arena"
+    and tasks.is_own(self.program.buffers[operand.buffer], step, self.program.threads))
 end
 
+-- Adds what distinguishes a step.
 function Reader:step(step)
   local node = operands.alike(self.tree, step)
-  if not node then return words.plain_members(step, of_origin) end
+  if not node then return self:part(loops.text(step)) end
   node.text = node.text or ("%s %s %s %s %s"):format(step.form, step.fn, step.outputs,
     whole_text(step.kernel or step.constants), whole_text(step.elementwise))
   local program = self.program
   local pair = program.fused_kernels and program.fused_kernels[step]
-  local parts = { ("%s %s %s %s"):format(node.text, step.panels and step.panels.count,
-    pair and (pair.is_local and "local" or "fused"), program.fused_maps and program.fused_maps[step]) }
-  operands.each(step, function(operand) parts[#parts + 1] = self:operand(operand, step) end)
-  operands.each_open(step, function(name) parts[#parts + 1] = step.sizes[name] end)
-  return table.concat(parts, ",")
+  self:part(node.text)
+  self:part(step.panels and step.panels.count)
+  self:part(pair and (pair.is_local and "local" or "fused"))
+  self:part(program.fused_maps and program.fused_maps[step])
+  operands.each(step, function(operand) self:operand(operand, step) end)
+  operands.each_open(step, function(name) self:part(step.sizes[name]) end)
 end
 
 -- Sets the keys of a segment's layers: layers with one key are alike.
@@ -108,14 +111,14 @@ function Reader:read(segment, layers)
   for _, layer in ipairs(layers) do
     self.layer, self.number = layer, self.number + 1
     layer.number, layer.buffers, layer.count = self.number, {}, {}
-    local parts = { layer.text }
+    self.parts, self.count = { layer.text }, 1
     for _, list in ipairs(layer.lists) do
-      parts[#parts + 1] = "list"
+      self:part("list")
       for _, step in ipairs(list) do
-        if step.form ~= "note" then parts[#parts + 1] = self:step(step) end
+        if step.form ~= "note" then self:step(step) end
       end
     end
-    layer.key = table.concat(parts, "\n")
+    layer.key = self.first_of(self.parts)
   end
 end
 
@@ -149,7 +152,7 @@ end
 --- that stands for it. state: of the program's entry. is_beside: of beside.any; nil: buffers have no places yet.
 function repeated.left_out(state, program, is_beside)
   local self = setmetatable({ program = program, state = state, is_beside = is_beside or {}, tree = {}, number = 0,
-    of_terms = {}, of_buffer = {}, stands_for = {} }, Reader)
+    first_of = alike.first_list(), of_buffer = {}, stands_for = {} }, Reader)
   local by_segment = {}
   for i, segment in ipairs(program.segments) do
     by_segment[i] = layers_of(segment)

@@ -5,35 +5,36 @@ local operands = require("data.operands")
 local programs = require("passes.common.programs")
 local words = require("common.words")
 
--- Returns the loops and calls of a list: { step, name, operands = { operand, access, type } }.
+-- Returns the loops and calls of a list: { name, then of each operand: operand, access, type }.
 local function lines_of(program, list)
-  local lines = {}
+  local lines, line = {}, nil
+  local function add(operand, access, type)
+    local last = #line
+    line[last + 1], line[last + 2], line[last + 3] = operand, access, type
+  end
   for _, step in ipairs(list) do
     if step.form == "begin" or step.form == "finish" then
-      lines[#lines + 1] = { step = step, name = step.form .. step.loop, operands = {} }
+      lines[#lines + 1] = { step.form .. step.loop }
     elseif calls.is_shown(program, step) then
-      local line = { step = step, name = calls.name(program, step), operands = {} }
-      operands.each_open(step, function(name) line.name = line.name .. " " .. step.sizes[name] end)
-      calls.each_shown(program, step, function(...) table.insert(line.operands, { ... }) end)
+      line = { calls.name(program, step) }
+      operands.each_open(step, function(name) line[1] = line[1] .. " " .. step.sizes[name] end)
+      calls.each_shown(program, step, add)
       lines[#lines + 1] = line
     end
   end
   return lines
 end
 
--- True if a call that begins at the bases of list `number` has this operand, where the first list's is `model`.
-local function reaches(program, of, number, place_of, model, own)
-  local class = calls.class(program, model[1])
-  if model[2] ~= own[2] or model[3] ~= own[3] or class ~= calls.class(program, own[1])
-    or not operands.move_alike(model[1], own[1]) then
-    return false
+-- True if a call that begins at the bases of list `number` has an operand where the first list's is `model`.
+local function reaches(program, of, number, place_of, model, access, own)
+  local class = calls.class(program, model)
+  if class ~= calls.class(program, own) or not operands.move_alike(model, own) then return false end
+  if not class or access == "value" then
+    return model.buffer == own.buffer and model.offset == own.offset and model.symbol == own.symbol
+      and model.value == own.value and model.plus == own.plus
   end
-  if not class or model[2] == "value" then
-    return model[1].buffer == own[1].buffer and model[1].offset == own[1].offset and model[1].symbol == own[1].symbol
-      and model[1].value == own[1].value and model[1].plus == own[1].plus
-  end
-  local base = of.base_of[class] and of.base_of[class][model[1].buffer]
-  return place_of(model[1]) + (base and base.moves[number] or 0) == place_of(own[1])
+  local base = of.base_of[class] and of.base_of[class][model.buffer]
+  return place_of(model) + (base and base.moves[number] or 0) == place_of(own)
 end
 
 -- Returns what the function of a stretch does, as text and places { class, at, of_base }: its loops, its chunks, the
@@ -95,11 +96,15 @@ return function(state, program)
     expect(#lines == #first, "kernels", "%s: a function does other steps than its own", section.name)
     for i, line in ipairs(lines) do
       local model = first[i]
-      expect(line.name == model.name and #line.operands == #model.operands, "kernels", "%s: %s in the place of %s",
-        section.name, model.name, line.name)
-      for j, operand in ipairs(line.operands) do
-        expect(reaches(program, of, alike.number, place_of, model.operands[j], operand), "kernels",
-          "%s: %s has another operand %d than its own", section.name, line.name, j)
+      if line[1] ~= model[1] or #line ~= #model then
+        expect(false, "kernels", "%s: %s in the place of %s", section.name, model[1], line[1])
+      end
+      for j = 2, #line, 3 do
+        local access, type = line[j + 1], line[j + 2]
+        if access ~= model[j + 1] or type ~= model[j + 2]
+          or not reaches(program, of, alike.number, place_of, model[j], access, line[j]) then
+          expect(false, "kernels", "%s: %s has another operand %d than its own", section.name, line[1], (j + 1) // 3)
+        end
       end
     end
   end)

@@ -59,9 +59,10 @@ local function growth_row(tensor)
 end
 
 -- Adds an entry's tensors to the rows and to the rows of their growth, and their indices to index_of[state]; adds the
--- model's weights to weights = { { state, name, index, all = the graphs' tensors that are this weight } }. known: the
--- weights by place, shape and kind; entries and operations share those that are alike.
-local function add_tensors(state, index_of, known, rows, growth, weights)
+-- model's weights to weights = { { state, name, index, number = the entry's, all = { { number, name } } of the graphs'
+-- tensors that are this weight } }. known: the weights by place, shape and kind; entries and operations share those
+-- that are alike.
+local function add_tensors(state, number, index_of, known, rows, growth, weights)
   local trace, own = trace_of(state), {}
   index_of[state] = own
   for _, name in ipairs(state.graph.order) do
@@ -70,11 +71,11 @@ local function add_tensors(state, index_of, known, rows, growth, weights)
     local weight = known[key or ""]
     if weight then
       own[name] = weight.index
-      table.insert(weight.all, tensor)
+      table.insert(weight.all, { number, name })
     else
       own[name] = #rows
       if key then
-        known[key] = { state = state, name = name, index = #rows, all = { tensor } }
+        known[key] = { state = state, name = name, index = #rows, number = number, all = { { number, name } } }
         weights[#weights + 1] = known[key]
       end
       local offset, ld = -1, 0
@@ -166,15 +167,16 @@ local function number_of_view(made, tensors, number)
   return result
 end
 
-local function weight_rows(weights, suffix)
+local function weight_rows(build, weights, suffix)
   local rows, views, stored = {}, {}, { rows = {}, names = {}, number_of = {}, suffix = suffix }
   for i, weight in ipairs(weights) do
     local state, path = weight.state, weight.name
     local tensor = state.graph.tensors[path]
     local layout = state.weights.layouts[path]
     local first, formula = #views, tensor.formula and c.string(tensor.formula) or "NULL"
+    local all = words.map(weight.all, function(each) return build.entries[each[1]].graph.tensors[each[2]] end)
     for _, view in ipairs(tensor.from and tensor.from.views or {}) do
-      views[#views + 1] = view_row(view, number_of_view(stored, weight.all, view.stored), tensor.in_groups)
+      views[#views + 1] = view_row(view, number_of_view(stored, all, view.stored), tensor.in_groups)
     end
     local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
       layout.count, layout.tails[1] or 0, layout.tails[2] or 0)
@@ -298,6 +300,25 @@ local function slice_rows(weights)
   return rows
 end
 
+-- Adds to a build's values the lists that say where its weights are from.
+local function with_weights(values, build, suffix)
+  local weights = values.weights
+  local rows, views, stored = weight_rows(build, weights, suffix)
+  values.weight_rows, values.view_rows = rows, views
+  values.stored_names, values.stored_rows = stored.names, stored.rows
+  values.factor_rows, values.power_lists = factor_rows(weights)
+  values.slice_rows = slice_rows(weights)
+  return values
+end
+
+--- Returns the values of a rank over those of the first rank of its kind, which differs only in what it reads as its
+--- weights.
+function emit_descriptor.of_rank(first, build, suffix)
+  return with_weights(setmetatable({ weights = words.map(first.weights, function(weight)
+    return setmetatable({ state = build.entries[weight.number] }, { __index = weight })
+  end) }, { __index = first }), build, suffix)
+end
+
 --- Returns the values of templates/model.c.in beyond the common ones; of_entries: each entry's. suffix: the end
 --- of the names of lists, if not all models of a file share them.
 function emit_descriptor.values(state, suffix)
@@ -306,7 +327,7 @@ function emit_descriptor.values(state, suffix)
   local of_entry, known = {}, {}
   for i = #state.entries, 1, -1 do
     of_entry[i] = {}
-    add_tensors(state.entries[i], index_of, known, tensors, growth, of_entry[i])
+    add_tensors(state.entries[i], i, index_of, known, tensors, growth, of_entry[i])
   end
   -- Weights of smaller entries come first. So a longer table at the place of a shorter one is read after it; zeros
   -- follow a weight's last row.
@@ -317,15 +338,11 @@ function emit_descriptor.values(state, suffix)
     of_entries[i] = entry_of(entry, index_of, lists, list_of, suffix)
     unbatched = unbatched or has_unbatched(entry)
   end
-  local rows, views, stored = weight_rows(weights, suffix)
-  local factors, powers = factor_rows(weights)
-  return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
-    packing_rows = packing_rows(weights), order_rows = order_rows(weights), factor_rows = factors, power_lists = powers,
-    growth_rows = growth, stored_names = stored.names, stored_rows = stored.rows,
-    view_rows = views, coding = coding_of(state.spec), has_unbatched = unbatched,
-    continued = continued(state.primary, index_of[state.primary]), index_of = index_of,
-    slice_rows = slice_rows(weights),
-    seq_first = state.spec.layout == "seq_first" }
+  return with_weights({ of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weights = weights,
+    packing_rows = packing_rows(weights), order_rows = order_rows(weights), growth_rows = growth,
+    coding = coding_of(state.spec), has_unbatched = unbatched, index_of = index_of,
+    continued = continued(state.primary, index_of[state.primary]), seq_first = state.spec.layout == "seq_first" },
+    state, suffix)
 end
 
 return emit_descriptor

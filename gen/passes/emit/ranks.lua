@@ -2,6 +2,7 @@
 -- The whole model has no code: its descriptor is for the reference, for `info`, and for callers, who see its inputs and
 -- outputs. Each rank has a descriptor with weights of its own; ranks of one kind share their code.
 local divisions = require("data.divisions")
+local emit_descriptor = require("passes.emit.descriptor")
 local grouping = require("passes.common.grouping")
 local packed = require("passes.common.packed")
 local types = require("data.types")
@@ -67,30 +68,32 @@ local function entries_of(values, described, tools)
   return list
 end
 
--- Lists of a descriptor that ranks of one kind may share.
-local LISTS = { "tensor_rows", "attribute_lists", "stored_names", "stored_rows", "weight_rows", "packing_rows",
-  "order_rows", "growth_rows" }
-
--- Returns these lists of a descriptor, and its operations, as text.
-local function lists_text(described)
-  local parts = words.map(LISTS, function(list) return table.concat(described[list], "\n") end)
-  for _, entry in ipairs(described.of_entries) do
-    words.append(parts, entry.op_rows, { entry.input_list, entry.output_list })
-  end
-  return table.concat(parts, "\n\n")
+-- True if two ranks of one kind read their weights by the same rows.
+local function has_same_rows(described, first)
+  return words.all({ "weight_rows", "stored_names", "stored_rows" }, function(list)
+    return table.concat(described[list], "\n") == table.concat(first[list], "\n")
+  end)
 end
 
--- Returns the values of a descriptor over the values of a kind of rank. suffix: the end of the names of its lists.
--- first: the values of the kind's first rank, whose lists stand for equal ones; nil: this is the first.
-local function descriptor_of(values, build, suffix, name, tools, first)
-  local described = tools.described(build, first and first.build_suffix or suffix)
-  local is_alike = first and lists_text(described) == lists_text(first.described)
-  if first and not is_alike then described = tools.described(build, suffix) end
-  local of = is_alike and first.build_suffix or suffix
-  return tools.with(values, { build_suffix = suffix, tables = of, tensors_of = of, weights_of = of,
-    packings_of = of, orders_of = of, views_of = suffix, has_tables = not is_alike, descriptor = name,
-    described = described, is_whole = false,
-    parameters = tools.parameters(build), entries = entries_of(values, described, tools) }), described
+-- Returns the values of a descriptor over the values of a kind of rank. suffix: the end of the names of its lists;
+-- tables: that of lists that it may share with another.
+local function descriptor_of(values, build, suffix, tables, described, name, tools)
+  local is_own = described ~= values.described and suffix == tables
+  return tools.with(values, { build_suffix = suffix, tables = tables, tensors_of = tables, weights_of = tables,
+    packings_of = tables, orders_of = tables, views_of = suffix, has_tables = suffix == tables, descriptor = name,
+    described = described, is_whole = false, parameters = tools.parameters(build),
+    entries = is_own and entries_of(values, described, tools) or values.entries })
+end
+
+-- Returns the values of the descriptor of a rank. The first of its kind has that of its build, whose lists stand for
+-- equal ones.
+local function descriptor_of_rank(values, build, suffix, name, tools)
+  local first = values.described
+  local described = suffix == values.build_suffix and first or emit_descriptor.of_rank(first, build, values.build_suffix)
+  if described == first or has_same_rows(described, first) then
+    return descriptor_of(values, build, suffix, values.build_suffix, described, name, tools)
+  end
+  return descriptor_of(values, build, suffix, suffix, emit_descriptor.values(build, suffix), name, tools)
 end
 
 -- Returns the stage that makes a tensor of an entry, from 0; of others any that has them.
@@ -171,18 +174,18 @@ function emit_ranks.join(state, builds, tools)
     values.ranks = {}
     for _, member in ipairs(build.members) do
       local suffix = "_rank" .. member.rank
-      local of, described = descriptor_of(values, member, suffix, name .. suffix .. "_descriptor", tools,
-        values.ranks[1])
+      local of = descriptor_of_rank(values, member, suffix, name .. suffix .. "_descriptor", tools)
       of.rank = member.rank
       targets[member.rank + 2], values.ranks[#values.ranks + 1] = of, of
       if member.rank % (state.spec.ranks or 1) == 0 then
-        firsts[member.stage + 1] = { entries = member.entries, index_of = described.index_of }
+        firsts[member.stage + 1] = { entries = member.entries, index_of = of.described.index_of }
       end
       weight_bytes = weight_bytes + values.weight_bytes
     end
   end
   local build = whole_build(state)
-  local whole, described = descriptor_of(first, build, "_whole", name .. "_descriptor", tools)
+  local described = emit_descriptor.values(build, "_whole")
+  local whole = descriptor_of(first, build, "_whole", "_whole", described, name .. "_descriptor", tools)
   whole.is_whole, whole.own_kernel_count, whole.kernel_count = true, 0, 0
   whole.weight_bytes, whole.weight_floats = weight_bytes, types.elements(weight_bytes, "f32")
   whole.arena_floats = types.elements(most.arena_bytes, "f32")

@@ -2,68 +2,72 @@
 -- Lists are alike if they make the same calls in the same loops, and differ in the places of their operands only. Their
 -- function takes a base for each set of places that move together from list to list; the others are constants in it. A
 -- call gives the bases as constants, so that no place is looked up at run time.
+local alike = require("common.alike")
 local calls = require("passes.common.calls")
+local loops = require("data.loops")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
 local stretches = require("passes.kernels.stretches")
 local types = require("data.types")
-local words = require("common.words")
 
 local shared = {}
 
 -- Names of bases by class, if the function also needs the pointer of the class.
 local names = { weight = "own", arena = "x", private = "q", state = "pages" }
 
--- Fields of a step that say where it is from.
-local of_origin = words.set { "op", "unit", "block", "task" }
-
-function shared.loop_text(step) return words.plain_members(step, of_origin) end
-
-local function terms_text(operand)
-  local terms = operand.terms
-  if not terms then return "" end
-  return table.concat(words.map(words.sorted_keys(terms), function(symbol) return symbol .. terms[symbol] end), " ")
-end
-
--- Returns a list of steps as { list, section, key, first_op, places }; lists with one key are alike. places: of buffers
--- in the order of their first use, { class, buffer, at: the first operand in bytes, low: the lowest one }.
+-- Returns a list of steps as { list, section, parts, first_op, places }; lists with equal parts are alike. parts: values,
+-- and tables of terms. places: of buffers in the order of their first use, { class, buffer, at: the first operand in
+-- bytes, low: the lowest one }.
 local function form_of(program, place_of, list, section)
-  local parts, places, number_of, first_op, region = {}, {}, {}, nil, nil
+  local parts, count, places, number_of, first_op, region = {}, 0, {}, {}, nil, nil
+  local function part(value)
+    count = count + 1
+    parts[count] = value or false
+  end
   local function add(operand, access, type)
-    local class = calls.class(program, operand)
+    local class, buffer = calls.class(program, operand), operand.buffer
+    part(operand.terms and next(operand.terms) and operand.terms)
+    part(class)
+    part(type)
     if access == "value" or not class then
-      parts[#parts + 1] = ("%s %s %s %s %s %s %s"):format(operand.class, operand.buffer, operand.offset,
-        operand.symbol, operand.value, operand.plus, terms_text(operand))
+      for _, name in ipairs { "class", "buffer", "offset", "symbol", "value", "plus" } do part(operand[name]) end
       return
     end
-    local at, buffer = place_of(operand), class .. " " .. operand.buffer
-    if not number_of[buffer] then
-      places[#places + 1] = { class = class, buffer = operand.buffer, at = at, low = at }
-      number_of[buffer] = #places
+    local at, of_class = place_of(operand), number_of[class]
+    if not of_class then
+      of_class = {}
+      number_of[class] = of_class
     end
-    local of = places[number_of[buffer]]
-    of.low = math.min(of.low, at)
-    parts[#parts + 1] = ("%s %s %d %d %s"):format(class, type, number_of[buffer], at - of.at, terms_text(operand))
+    local number = of_class[buffer]
+    if not number then
+      number = #places + 1
+      of_class[buffer], places[number] = number, { class = class, buffer = buffer, at = at, low = at }
+    end
+    local of = places[number]
+    if at < of.low then of.low = at end
+    part(number)
+    part(at - of.at)
   end
   for _, step in ipairs(list) do
     if step.region ~= region then
       region = step.region
       if not region.like then return {} end
-      parts[#parts + 1] = region.like.number
+      part(region.like.number)
     end
     if step.form == "begin" then
-      parts[#parts + 1] = shared.loop_text(step)
+      part(loops.text(step))
     elseif step.form == "finish" then
-      parts[#parts + 1] = "end"
+      part("end")
     elseif calls.is_shown(program, step) then
       first_op = first_op or step.op
-      parts[#parts + 1] = ("%s %d"):format(calls.name(program, step), step.op - first_op)
-      operands.each_open(step, function(name) parts[#parts + 1] = step.sizes[name] end)
+      part(calls.name(program, step))
+      part(step.op - first_op)
+      operands.each_open(step, function(name) part(step.sizes[name]) end)
       calls.each_shown(program, step, add)
     end
   end
-  for _, of in ipairs(places) do parts[#parts + 1] = of.at % types.LINE end
-  return { list = list, section = section.name, key = table.concat(parts, "\n"), places = places, first_op = first_op }
+  for _, of in ipairs(places) do part(of.at % types.LINE) end
+  return { list = list, section = section.name, parts = parts, places = places, first_op = first_op }
 end
 
 --- Sets the bases of alike lists: { class, name, low: the lowest place of the first list, of a whole float, moves:
@@ -104,16 +108,17 @@ end
 --- Sets program.shared: list -> { of: the function of alike lists, { members, bases, base_of, constant }, number: the
 --- list's among them }. Regions are of one kind (plan/kinds.lua). place_of(operand): its bytes from its pointer on.
 function shared.find(program, place_of)
-  local by_key, found = {}, {}
+  local first_of, by_parts, found = alike.first_list(), {}, {}
   program.shared, program.shared_stretches = {}, {}
   programs.each_list(program, function(list, section)
     local form = form_of(program, place_of, list, section)
     if not form.first_op then return end
-    if not by_key[form.key] then
-      by_key[form.key] = { members = {} }
-      found[#found + 1] = by_key[form.key]
+    local parts = first_of(form.parts)
+    if not by_parts[parts] then
+      by_parts[parts] = { members = {} }
+      found[#found + 1] = by_parts[parts]
     end
-    table.insert(by_key[form.key].members, form)
+    table.insert(by_parts[parts].members, form)
   end)
   for _, of in ipairs(found) do
     if #of.members > 1 then

@@ -1,7 +1,7 @@
 -- stretches.lua: finds the stretches of phases that one function runs, such as the stretches of alike layers. Stretches
 -- are alike if their phases have the same loops and chunks, and these call the same functions of alike lists with the
 -- same distances between their bases. A function has own bases, which give its lists' bases.
-
+local loops = require("data.loops")
 local programs = require("passes.common.programs")
 
 local stretches = {}
@@ -22,10 +22,10 @@ end
 
 -- Returns a stretch in the form of an alike list: { section, key, places, first_op }; nil if one of its lists has a
 -- function for itself.
-local function form_of(program, stretch, loop_text, number_of)
-  local parts, places, first_op = { stretch.phases[1].loop and loop_text(stretch.phases[1].loop) or "" }, {}, nil
+local function form_of(program, stretch, number_of)
+  local parts, places, first_op = { stretch.phases[1].loop and loops.text(stretch.phases[1].loop) or "" }, {}, nil
   for _, phase in ipairs(stretch.phases) do
-    parts[#parts + 1] = ("phase %d %s"):format(#(phase.stocks or {}), phase.claimed and loop_text(phase.claimed))
+    parts[#parts + 1] = ("phase %d %s"):format(#(phase.stocks or {}), phase.claimed and loops.text(phase.claimed))
     for _, stock in ipairs(phase.stocks or {}) do parts[#parts + 1] = stock.bytes end
     for _, list in ipairs(phase.chunks) do
       local alike = program.shared[list]
@@ -66,7 +66,7 @@ end
 function stretches.find(program, shared)
   local by_key, found, number_of = {}, {}, {}
   for _, stretch in ipairs(programs.stretches(program)) do
-    local form = form_of(program, stretch, shared.loop_text, number_of)
+    local form = form_of(program, stretch, number_of)
     if form then
       if not by_key[form.key] then
         by_key[form.key] = { members = {} }

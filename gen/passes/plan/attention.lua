@@ -168,15 +168,26 @@ function attention.blocks(scores, p, in_chunks)
   return result
 end
 
--- The most blocks of queries, of all heads, that are written out.
+-- The most blocks of queries of all heads, and their products with projected distances, that are written out.
 local MOST_WRITTEN = 64
+
+-- Returns the number of a head's blocks and of their products with projected distances.
+local function lines_of(region)
+  local count = #region.blocks
+  for _, op in ipairs(region.chain) do
+    for _, block in ipairs(op.op == "add_disentangled" and region.blocks or {}) do
+      disentangled.each_product(op, region, block, function() count = count + 1 end)
+    end
+  end
+  return count
+end
 
 --- True if the heads of an attention of known length are one loop: one worker takes them all, and they would be many
 --- lines. Workers divide heads that are written out.
 function attention.is_loop(region, spec)
   if spec.unroll == "all" or spec.workers[1] > 1 or #spec.workers > 1 then return false end
   local heads = region.scores.attributes.heads
-  return heads > 1 and heads * #region.blocks > MOST_WRITTEN
+  return heads > 1 and heads * lines_of(region) > MOST_WRITTEN
 end
 
 -- The least whole key blocks that are a loop.

@@ -3,6 +3,7 @@
 -- Tensors that the whole model does not have (of_rank) are not in the trace.
 -- A rank of a stage has only the operations of its stage. It begins with the tensors that it takes from the stage
 -- before, passes tensors on when it has made them, and takes the outputs from the last stage.
+-- Ranks of one kind have the same operations, so another rank's graph is the first's with weights of its own.
 local cut = require("passes.ranks.cut")
 local divisions = require("data.divisions")
 local ops = require("data.ops")
@@ -159,9 +160,11 @@ function Maker:add_part(ops_of_whole)
   for _, each in ipairs(part.outputs) do self:take("take_output", each.op, each.op.section, each.pooled) end
 end
 
+local local_graph = {}
+
 --- Returns the graph of a rank. divided: of ranks/divide.lua; rank: its number in its stage; part: that of its stage
 --- (ranks/stages.lua), nil: the model has no stages
-return function(whole, divided, rank, part)
+function local_graph.of(whole, divided, rank, part)
   local self = setmetatable({ divided = divided, rank = rank, part = part, parts = {}, whole = {},
     graph = { tensors = {}, order = {}, weights = {}, answer = whole.answer, smoothing = whole.smoothing } }, Maker)
   local entry = whole.entry
@@ -174,3 +177,12 @@ return function(whole, divided, rank, part)
   end
   return self.graph
 end
+
+--- Returns the graph of a rank whose kind has the graph `first`.
+function local_graph.like(first, whole, divided, rank)
+  local self = setmetatable({ divided = divided, rank = rank, graph = { tensors = {}, order = {}, weights = {} } }, Maker)
+  for _, name in ipairs(first.weights) do self:given(whole.tensors[name]) end
+  return setmetatable({ tensors = setmetatable(self.graph.tensors, { __index = first.tensors }) }, { __index = first })
+end
+
+return local_graph

@@ -34,4 +34,15 @@ describe("what is alike", function()
     assert.equal(first_of { 1 }, first_of { 1 })
     assert.not_equal(first_of {}, first_of { 1 })
   end)
+
+  it("is a list of the same members, and of tables with the same plain members", function()
+    local first_of = alike.first_list()
+    local one = first_of { 1, "x", { row = 4 }, false }
+    assert.equal(one, first_of { 1, "x", { row = 4, more = {} }, false })
+    for _, other in ipairs { { 1, "x", { row = 5 }, false }, { 1, "x", {}, false }, { 1, "x", { row = 4 } },
+      { 1, "y", { row = 4 }, false }, { 2, "x", { row = 4 }, false }, { 1, "x", false, false } } do
+      assert.not_equal(one, first_of(other))
+      assert.equal(other, first_of(other))
+    end
+  end)
 end)

@@ -63,6 +63,8 @@ describe("a loop over heads", function()
     rope = words.merged(text, { positions = "rope", kv_heads = 2, cache = "int8" }),
     shared = { seq = { any = 40 }, heads = 6, d_model = 48, kv_heads = 2 },
     fixed = { seq = 400, heads = 6, d_model = 48, kv_heads = 2, mask = "causal", batch = 2 },
+    disentangled = { seq = 100, heads = 6, d_model = 48, positions = "disentangled", position_distance = 64,
+      position_buckets = 32, batch = 2 },
   } do
     it("does what the heads do one after the other: " .. name, function()
       local loops, plain = calls_of(more), calls_of(more, true)
@@ -78,6 +80,9 @@ describe("a loop over heads", function()
     for _, more in ipairs { { seq = 100 }, { threads = 2 }, { unroll = "all" } } do
       assert.equal(0, calls_of(words.merged(many, more)).loops)
     end
+    local few = { seq = 16, heads = 6, d_model = 48, positions = "disentangled" }
+    assert.equal(0, calls_of(few).loops)
+    assert.is_true(calls_of(words.merged(few, { seq = 200 })).loops > 0) -- products with distances count, too
   end)
 
   it("is around whole key blocks, which are a panel loop of one unit", function()
