@@ -30,6 +30,8 @@
 --   heads         class suffix -> stages after the model (heads.lua)
 --   refused       class suffix -> why it is not supported
 --   variants      value of the fact `variant` -> class suffix -> stages that replace the ones in `heads`
+--   said          a function of the facts that returns a line for the user, what of config.json counts here and not in
+--                 transformers, or nil
 --   derive        a function of the facts, config.json, the names of weights, a function that is true if the file has a
 --                 tensor of the model, and one that returns the values of the first small tensor of a list that it has:
 --                 for arithmetic that only this family has

@@ -665,6 +665,8 @@ function import.text(path, from, form, tower, sides, asked)
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
       and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,
         self.family.notes[head])
+    local said = not self.folder.is_file and self.family.said and self.family.said(f)
+    self.notes[#self.notes + 1] = said and "config.json: " .. said or nil
     self.is_sentences = self.folder.modules ~= nil and not (sentence.is_cross_encoder(self.folder)
       and head == "ForSequenceClassification")
     local variant = self.family.variants and self.family.variants[f.variant] or {}

@@ -123,6 +123,18 @@ describe("a checkpoint's folder", function()
     end
   end)
 
+  it("says where MPT's distances differ from transformers'", function()
+    local golden = helper.root .. "/tests/hf/goldens/mpt_logits"
+    local what = "config.json: attn_config: alibi_bias_max: its value counts, as in the code"
+    assert.is_nil((import.text(golden)):find(what, 1, true))
+    local folder = helper.folder()
+    helper.succeeds(("cp %s/*.* %s"):format(helper.shell(golden), helper.shell(folder)))
+    local config = json.decode(helper.read(golden .. "/config.json"), json.null)
+    config.attn_config.alibi_bias_max = 16
+    made.write(folder .. "/config.json", require("dkjson").encode(config))
+    assert.is_truthy((import.text(folder)):find(what, 1, true))
+  end)
+
   it("names layers of vectors of tokens and of lexical weights that no result reads", function()
     local searching = helper.root .. "/tests/hf/search/"
     local function said(name, without)

@@ -25,4 +25,8 @@ return {
   fixed = { norm = "pre", final_norm = true, positions = "alibi",
     bias = { qkv = false, out = false, ff = false, norm = false } },
   derive = function(facts) facts.score_scale, facts.activation = facts.score_scale or nil, "gelu" end,
+  said = function(facts)
+    return facts.alibi_max ~= 8 and "attn_config: alibi_bias_max: its value counts, as in the code that the model was "
+      .. "trained with; transformers takes 8" or nil
+  end,
 }
