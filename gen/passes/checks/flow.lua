@@ -15,7 +15,7 @@ local programs = require("passes.common.programs")
 local rectangles = require("passes.checks.rectangles")
 local types = require("data.types")
 
-local NO_TERMS = {}
+local NO_TERMS, NO_LOOP = {}, {}
 local KEPT = { arena = true, out = true } -- classes of buffers that steps write
 
 local Flow = {}
@@ -24,8 +24,9 @@ Flow.__index = Flow
 -- Returns the records of buffers: { pitch, values (a set), inner (values that move with the open loop), each,
 -- of_group: by how much; sequence: the stride of that symbol, root: the first of the buffers at the same offset on
 -- purpose, under: the others of these, beside: buffers there because they never have values at the same time, alone:
--- whether none of these has a value at this step; past: the values of an output that have ended in the arena, as the
--- output may be in the caller's memory instead }. A buffer that another one stands for has that one's.
+-- whether none of these has a value at this step; reads: those that were checked since an element may have ended; past:
+-- the values of an output that have ended in the arena, as the output may be in the caller's memory instead }. A buffer
+-- that another one stands for has that one's.
 local function records(program, beside, stands_for)
   local all, root = {}, {}
   local function root_of(name)
@@ -36,7 +37,7 @@ local function records(program, beside, stands_for)
     if stands_for[name] then goto continue end
     local key = root_of(name)
     all[name] = { name = name, root = key, pitch = buffer.pitch, values = {}, inner = {}, under = {}, beside = {},
-      past = buffer.class == "out" and {} or nil }
+      reads = {}, past = buffer.class == "out" and {} or nil }
     root[key] = root[key] or {}
     table.insert(root[key], all[name])
     ::continue::
@@ -62,8 +63,16 @@ local function rectangles_of(record, operand, dimensions)
   return rectangles.of(footprint.boxes(dimensions), record.pitch, operand.offset)
 end
 
--- Forgets the last read of a buffer whose elements may have ended, so that the next read is checked again.
-local function forget(record) record.last = nil end
+-- Forgets the reads of a buffer whose elements may have ended, so that the next ones are checked again.
+local function forget(record) if next(record.reads) then record.reads = {} end end
+
+-- Returns the read of a buffer at an offset that was checked last, { loop, each, of_group }; an empty one if there is
+-- none.
+local function read_of(record, dimensions, offset)
+  local of = record.reads[dimensions] or {}
+  record.reads[dimensions], of[offset] = of, of[offset] or {}
+  return of[offset]
+end
 
 -- Ends the values in workers' own buffers, as a chunk begins: another worker may have done the chunk before.
 local function begin_chunk(all, own)
@@ -130,8 +139,8 @@ end
 -- Checks a read. One read again (by many panels' products) before any value of its buffer ended is still there.
 function Flow:read(operand, dimensions, section)
   local record, each, of_group = self.records[operand.buffer], self:move(operand.terms or NO_TERMS)
-  if record.last == dimensions and record.last_offset == operand.offset and record.last_loop == self.loop
-    and record.last_each == each and record.last_of_group == of_group then return end
+  local known, loop = read_of(record, dimensions, operand.offset), self.loop or NO_LOOP
+  if known.loop == loop and known.each == each and known.of_group == of_group then return end
   local list = rectangles_of(record, operand, dimensions)
   for i = 1, #list do
     if not self:holds(record, list[i], each, of_group) then
@@ -140,8 +149,7 @@ function Flow:read(operand, dimensions, section)
       expect(false, self.pass, "%s reads %s before it is written", section.name, operand.buffer)
     end
   end
-  record.last, record.last_offset, record.last_loop = dimensions, operand.offset, self.loop
-  record.last_each, record.last_of_group = each, of_group
+  known.loop, known.each, known.of_group = loop, each, of_group
 end
 
 -- Ends the values of all buffers that overlap one that is written.

@@ -311,8 +311,8 @@ local function with_weights(values, build, suffix)
   return values
 end
 
---- Returns the values of a rank, from the values of the first rank of its kind, which differs only in what it reads as
---- its weights.
+--- Returns the values of a rank, which inherit from `first`, the values of the first rank of its kind. Only the places
+--- from which it reads its weights differ.
 function emit_descriptor.of_rank(first, build, suffix)
   return with_weights(setmetatable({ weights = words.map(first.weights, function(weight)
     return setmetatable({ state = build.entries[weight.number] }, { __index = weight })

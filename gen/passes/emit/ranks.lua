@@ -89,7 +89,8 @@ end
 -- equal ones.
 local function descriptor_of_rank(values, build, suffix, name, tools)
   local first = values.described
-  local described = suffix == values.build_suffix and first or emit_descriptor.of_rank(first, build, values.build_suffix)
+  local described = suffix == values.build_suffix and first
+    or emit_descriptor.of_rank(first, build, values.build_suffix)
   if described == first or has_same_rows(described, first) then
     return descriptor_of(values, build, suffix, values.build_suffix, described, name, tools)
   end

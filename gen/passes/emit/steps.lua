@@ -268,13 +268,15 @@ Writer.__index = Writer
 
 -- Returns the lists that a function is for in addition to the first, as text.
 local function others_of(of)
+  if of.others then return of.others end
   local names, seen = {}, {}
   for _, member in ipairs(of.members) do
     if not seen[member.section] then names[#names + 1] = member.section end
     seen[member.section] = true
   end
-  if #names == 1 then return ("also %d others that are alike"):format(#of.members - 1) end
-  return ("also %s%s, alike"):format(names[2], names[3] and (#names > 3 and " to " or " and ") .. names[#names] or "")
+  of.others = #names == 1 and ("also %d others that are alike"):format(#of.members - 1)
+    or ("also %s%s, alike"):format(names[2], names[3] and (#names > 3 and " to " or " and ") .. names[#names] or "")
+  return of.others
 end
 
 -- Returns a list of steps as a function: { name, title, formal, call, used, plain, lines, last_op }. The first of alike
@@ -282,8 +284,9 @@ end
 -- where base_of(list, base) is the base of its own from which it computes a list's. plain: the parameters that the call
 -- has as they are, or from which it computes bases.
 function Writer:function_of(name, title, list, within)
-  local alike, used = self.program.shared[list], used_by(self.program, list)
+  local alike = self.program.shared[list]
   local of, number = alike and alike.of, alike and alike.number
+  local used = of and of.used or used_by(self.program, list)
   local addresses = of and setmetatable({ shared = of }, { __index = self.addresses }) or self.addresses
   local profiled = self.program.variant == "ship"
   local lines, last_op
@@ -296,9 +299,8 @@ function Writer:function_of(name, title, list, within)
     for _, parameter in ipairs { "n", "block" } do
       if not code:find("%f[%w_]" .. parameter .. "%f[^%w_]") then used[parameter] = nil end
     end
-    if of then of.name, of.last_op, of.reads = name, last_op, { n = used.n, block = used.block } end
+    if of then of.name, of.last_op, of.used = name, last_op, used end
   end
-  if of then used.n, used.block = of.reads.n, of.reads.block end
   local formal = each_used(used, function(parameter, base)
     if not base then return self.declared[parameter] end
     return ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)

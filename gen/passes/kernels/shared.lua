@@ -15,9 +15,9 @@ local shared = {}
 -- Names of bases by class, if the function also needs the pointer of the class.
 local names = { weight = "own", arena = "x", private = "q", state = "pages" }
 
--- Returns a list of steps as { list, section, parts, first_op, places }; lists with equal parts are alike. parts: values,
--- and tables of terms. places: of buffers in the order of their first use, { class, buffer, at: the first operand in
--- bytes, low: the lowest one }.
+-- Returns a list of steps as { list, section, parts, first_op, places }; lists with equal parts are alike. parts:
+-- values, and tables of terms. places: of buffers in the order of their first use, { class, buffer, at: the first
+-- operand in bytes, low: the lowest one }.
 local function form_of(program, place_of, list, section)
   local parts, count, places, number_of, first_op, region = {}, 0, {}, {}, nil, nil
   local function part(value)

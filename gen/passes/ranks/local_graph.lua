@@ -180,7 +180,8 @@ end
 
 --- Returns the graph of a rank whose kind has the graph `first`.
 function local_graph.like(first, whole, divided, rank)
-  local self = setmetatable({ divided = divided, rank = rank, graph = { tensors = {}, order = {}, weights = {} } }, Maker)
+  local self = setmetatable({ divided = divided, rank = rank,
+    graph = { tensors = {}, order = {}, weights = {} } }, Maker)
   for _, name in ipairs(first.weights) do self:given(whole.tensors[name]) end
   return setmetatable({ tensors = setmetatable(self.graph.tensors, { __index = first.tensors }) }, { __index = first })
 end
