@@ -57,12 +57,17 @@ function beside.write(root, path)
   local ok, state = pcall(pipeline.run, root, path, { "adapters=false" }, "graph")
   for name in text:gmatch('"adapter_(r[%d_]+)"') do
     local rank, shapes, number = math.tointeger(tonumber(name:match("%d+"))), {}, #name
-    local ops_of_all = {}
-    for _, entry in ipairs(ok and state.entries or {}) do words.append(ops_of_all, entry.graph.entry.ops) end
+    local ops_of_all, of_table = {}, {} -- of_table: weights of which a table of distances is made, by name
+    for _, entry in ipairs(ok and state.entries or {}) do
+      words.append(ops_of_all, entry.graph.entry.ops)
+      for _, tensor in pairs(entry.graph.tensors) do
+        for of in (tensor.formula or ""):gsub("^scales .*", ""):gmatch("%S+") do of_table[of] = true end
+      end
+    end
     for _, op in ipairs(ops_of_all) do
       local module, stored = module_of(op)
       number = number + 1
-      if module and number % 3 > 0 then
+      if module and not of_table[op.operands.weight.name] and number % 3 > 0 then
         local out, inputs = table.unpack(stored.shape)
         if stored.is_transposed then out, inputs = inputs, out end
         shapes[module .. ".lora_A.weight"], shapes[module .. ".lora_B.weight"] = { rank, inputs }, { out, rank }
