@@ -206,6 +206,9 @@ static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task
     if (attn2c_request_word(&r, "condition_on_previous_text", "false or true", &asked))
       generate->goes_on = asked ? 1 : 2;
     attn2c_request_word(&r, "carry_initial_prompt", "false or true", &generate->carries);
+    if (generate->carries && !*prompt)
+      attn2c_request_fail(&r, 400, "carry_initial_prompt", NULL, "%s",
+                          "carry_initial_prompt: goes with prompt, which each window then goes on from");
     generate->timestamps = job->form == VERBOSE;
     job->words[0] = (attn2c_text_word){ATTN2C_TEXT_STRING, prompt, "--prompt"};
     arguments->texts = job->words, arguments->text_count = *prompt != '\0';

@@ -73,6 +73,9 @@ describe("sounds over HTTP", function()
     assert.equal(written(""), select(2, send(server, route, wave)).text)
     assert.equal(written("--language de --prompt 'a b'"),
       select(2, send(server, route, wave, { "language=de", "prompt=a b" })).text)
+    assert.equal(written("--language de --prompt 'a b' --carry-initial-prompt --condition-on-previous-text no"),
+      select(2, send(server, route, wave, { "language=de", "prompt=a b", "carry_initial_prompt=true",
+        "condition_on_previous_text=false" })).text)
     assert.equal(written("--task translate"), select(2, send(server, "/v1/audio/translations", wave)).text)
     assert.equal(written("--task translate"), select(2, send(server, route, wave, { "task=translate" })).text)
     assert.equal(written("--vad --language de"):gsub("\n", " "),
@@ -105,6 +108,11 @@ describe("sounds over HTTP", function()
       { wave, { "include[]=logprobs" }, "include: is not supported" },
       { wave, { 'chunking_strategy={"type":"server_vad"}' }, "chunking_strategy: is not supported: vad_filter is" },
       { wave, { "best_of=5" }, "best_of: is not supported" },
+      { wave, { "compression_ratio_threshold=2" }, "compression_ratio_threshold: is not supported" },
+      { wave, { "condition_on_previous_text=no" },
+        'condition_on_previous_text: "no", but false or true is allowed' },
+      { wave, { "carry_initial_prompt=true" },
+        "carry_initial_prompt: goes with prompt, which each window then goes on from" },
       { wave, { "task=x" }, 'task: "x", but transcribe or translate is allowed' },
       { wave, { "language=de", "language=en" }, "language: a list, but a text is allowed" },
       { wave, { "timestamp_granularities[]=segment", "timestamp_granularities[]=char" },
