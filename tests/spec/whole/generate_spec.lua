@@ -157,7 +157,7 @@ describe("generate", function()
     local lines = lines_of(sh(line("llama", "generate", "--help")))
     for i, each in ipairs(lines) do
       if each:find("^  %-") then
-        assert.matches(column, each:find("^  %-%-[%w-]+ %S+$") and lines[i + 1] or each)
+        assert.matches(column, each:find("^  %-%-[%w-]+ ?%S*$") and lines[i + 1] or each)
         names = names + 1
       end
     end

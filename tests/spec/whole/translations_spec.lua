@@ -241,9 +241,10 @@ describe("a source or option that a model cannot use is refused in a line:", fun
   refused("--input ids=ids.npy --prefix x", "--prefix: goes with --prompt, in a model that was built with a tokenizer")
   refused("--input ids=ids.npy --split sentences",
     "--split: goes with --prompt, in a model that was built with a tokenizer")
-  for _, words in ipairs { "--vad", "--words", "--format vtt" } do
-    refused("--prompt x " .. words, "--audio, --vad, --words, --features, --language, --task, --timestamps, --format "
-      .. "srt and vtt: go with models that write down speech")
+  for _, words in ipairs { "--vad", "--words", "--format vtt", "--carry-initial-prompt", "--logprob-threshold -1" } do
+    refused("--prompt x " .. words, "--audio, --vad, --words, --features, --language, --task, --timestamps, "
+      .. "--condition-on-previous-text, --carry-initial-prompt, the thresholds of answers, --format srt and vtt: go with "
+      .. "models that write down speech")
   end
   refused("--input ids=ids.npy --target-language fra",
     "--target-language: goes with --prompt, as its token is in front of the source", "marian")
