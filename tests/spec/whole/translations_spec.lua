@@ -243,8 +243,8 @@ describe("a source or option that a model cannot use is refused in a line:", fun
     "--split: goes with --prompt, in a model that was built with a tokenizer")
   for _, words in ipairs { "--vad", "--words", "--format vtt", "--carry-initial-prompt", "--logprob-threshold -1" } do
     refused("--prompt x " .. words, "--audio, --vad, --words, --features, --language, --task, --timestamps, "
-      .. "--condition-on-previous-text, --carry-initial-prompt, the thresholds of answers, --format srt and vtt: go with "
-      .. "models that write down speech")
+      .. "--condition-on-previous-text, --carry-initial-prompt, the thresholds of answers, --format srt and vtt: go "
+      .. "with models that write down speech")
   end
   refused("--input ids=ids.npy --target-language fra",
     "--target-language: goes with --prompt, as its token is in front of the source", "marian")
