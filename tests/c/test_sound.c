@@ -345,6 +345,7 @@ Test(sound, cut_and_damaged_files_are_refused) {
       SF_FORMAT_RF64 | SF_FORMAT_PCM_16,        SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
       SF_FORMAT_AIFF | SF_FORMAT_PCM_16,        SF_FORMAT_AU | SF_FORMAT_PCM_16,
       SF_FORMAT_W64 | SF_FORMAT_PCM_16,         SF_FORMAT_OGG | SF_FORMAT_VORBIS,
+      SF_FORMAT_VOC | SF_FORMAT_ULAW,           SF_FORMAT_PAF | SF_FORMAT_PCM_24,
       SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III};
   static uint8_t bytes[1 << 18];
   int64_t count;

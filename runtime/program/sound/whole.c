@@ -41,8 +41,10 @@ static int check_chunks(SNDFILE *file, int kind, const char *path, attn2c_messag
   long long said, there;
   size_t i = 0;
   while (i < sizeof chunks / sizeof *chunks && chunks[i].kind != kind) i++;
-  if (i == sizeof chunks / sizeof *chunks) return ATTN2C_OK;
   sf_command(file, SFC_GET_LOG_INFO, log, sizeof log);
+  if ((kind == SF_FORMAT_VOC || kind == SF_FORMAT_PAF) && strstr(log, "eems to be"))
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: was cut", path);
+  if (i == sizeof chunks / sizeof *chunks) return ATTN2C_OK;
   const char *line = strstr(log, chunks[i].line);
   line = line ? strchr(line, ':') : NULL;
   if (!line || sscanf(line, ": %lld (should be %lld)", &said, &there) != 2) return ATTN2C_OK;
