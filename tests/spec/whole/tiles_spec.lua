@@ -2,6 +2,7 @@
 -- for several targets, linked-in and packed weights, PyTorch's goldens, what is said where there are no tiles. The
 -- kernels' own bits are in kernels/compiled. The tiles are emulated, or with ATTN2C_TILES=real those of this processor.
 local helper = require("tests.spec.helper")
+local checkpoints = require("tests.spec.checkpoint")
 local files = require("common.files")
 
 local root = helper.absolute_root()
@@ -39,6 +40,33 @@ with crew.Model(sys.argv[1]) as first, other.Model() as second:
         for model, expected in ((first, "crew.npy"), (second, "other.npy")):
             assert (model.forward(hidden=hidden)["hidden"] == np.load(expected)).all(), (turn, expected)
 ]]
+
+local WRITER = [[return { name = "%s", d_model = 128, heads = 4, kv_heads = %d, layers = 2, d_ff = 64, norm = "pre",
+  positions = "rope", mask = %s, context = 120, sequences = 3, chunk = 48, input = { stage = "tokens", vocab = 90 },
+  output = { { stage = "vocabulary" } }, precision = "bf16" }]]
+
+-- A prompt, tokens one by one, pieces of any length, and a call with pieces of several sequences: the same logits.
+local GOES_ON = [=[
+import importlib
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+ids = np.random.default_rng(3).integers(0, 90, 100).astype("int32")
+with importlib.import_module(sys.argv[1]).Model(sys.argv[2]) as model, model.state() as state:
+    whole = state.prefill(ids, 0, all=True)
+    single = np.stack([state.decode(ids[i:i + 1], [1])[0] for i in range(len(ids))])
+    assert (single == whole).all()
+    for pieces in [1, 2, 3, 33, 61], [40, 1, 59], [7] * 14 + [2]:
+        state.rewind(0, 2)
+        ends = np.cumsum(pieces)
+        of = [state.prefill(ids[end - count:end], 2, all=True) for count, end in zip(pieces, ends)]
+        assert (np.concatenate(of) == whole).all(), pieces
+    for each in range(3):
+        state.rewind(0, each)
+    for first, last in ([0, 0, 0], [70, 13, 1]), ([70, 13, 1], [71, 60, 2]):
+        for at, of in enumerate(state.extend([ids[a:b] for a, b in zip(first, last)], [0, 1, 2], all=True)):
+            assert (of == whole[first[at]:last[at]]).all(), (first, at)
+]=]
 
 local APART = "import sys, numpy as np; print(abs(np.load(sys.argv[1]) - np.load(sys.argv[2])).max())"
 
@@ -120,6 +148,19 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
 
   tried("two models in turn, by the Python modules, give what each gives alone", function()
     sh(("PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -W error -c %s %s %s"):format(shell(TURNS), WEIGHTS, INPUT))
+  end)
+
+  tried("prompts, single tokens and pieces of several sequences have the same bits", function()
+    for name, kind in pairs { all = { 2, '"causal"' }, window = { 1, '{ "causal", window = { 40, 0 } }' } } do
+      local path = ("%s/%s.lua"):format(folder, name)
+      helper.write(path, WRITER:format(name, kind[1], kind[2]))
+      helper.write(path .. ".st", checkpoints.text(path, "F32"))
+      sh(("%s %s build %s.lua target=amx threads=3 -o %s"):format(START, shell(root .. "/gen/attn2c"), name, name))
+      local kernels = files.read(("%s/%s/%s_kernels.c"):format(folder, name, name))
+      assert.truthy(kernels:find("void product_bf16_nxmx32", 1, true))
+      assert.is_nil(kernels:find("strip_x%d+_bf16"))
+      sh(("PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -W error -c %s %s %s.lua.st"):format(shell(GOES_ON), name, name))
+    end
   end)
 
   tried("packed weights give the same, and bench and its profile run", function()
